@@ -1,0 +1,20 @@
+// Command cxrepro launches, resumes and proves reproductions of chest-X-ray papers.
+//
+// Results go to standard output, talk to standard error. Exit codes: 0 ok, 1 failed,
+// 2 usage or spec, 3 done with quarantined or undetermined items, 4 paused,
+// 5 cancelled, 6 store or Temporal unreachable.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/viper"
+)
+
+// Exit codes of every verb.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitQuarantined = 3
+	exitPaused      = 4
+	exitCancelled   = 5
+	exitUnreachable = 6
+)
+
+// exitError carries the exit code a verb wants, the message, and a hint that names the way out.
+type exitError struct {
+	Code int
+	Err  error
+	Hint string
+}
+
+func (e *exitError) Error() string { return e.Err.Error() }
+func (e *exitError) Unwrap() error { return e.Err }
+
+// usageError reports wrong arguments, flags or spec contents (exit code 2).
+func usageError(hint, format string, args ...any) error {
+	return &exitError{Code: exitUsage, Err: fmt.Errorf(format, args...), Hint: hint}
+}
+
+// app is what every verb shares: streams and the where-and-how-fast settings.
+// Nothing in settings can change a number; that lives in the experiment spec.
+type app struct {
+	in       io.Reader
+	out, err io.Writer
+	settings *viper.Viper
+}
+
+// StateDir is where the embedded profile keeps store, Temporal data, caches and logs.
+func (a *app) StateDir() string { return a.settings.GetString("state") }
+
+// StoreURL names the artifact store: a folder, s3:// or minio://. Empty means the
+// folder "store" inside the state directory.
+func (a *app) StoreURL() string { return a.settings.GetString("store") }
+
+// JSON reports whether machine-readable output was asked for.
+func (a *app) JSON() bool { return a.settings.GetBool("json") }
+
+// execute runs one command line and returns its exit code.
+func execute(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) int {
+	a := &app{in: in, out: out, err: errw, settings: viper.New()}
+	root, err := newRootCommand(a)
+	if err != nil {
+		fmt.Fprintf(errw, "cxrepro: error: %v\n", err)
+		return exitFailed
+	}
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errw)
+	err = root.ExecuteContext(ctx)
+	return report(errw, err)
+}
+
+// report prints err the way people read it and returns its exit code.
+func report(w io.Writer, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	var ee *exitError
+	if !errors.As(err, &ee) {
+		fmt.Fprintf(w, "cxrepro: error: %v\n", err)
+		return exitFailed
+	}
+	if ee.Err != nil && ee.Err.Error() != "" {
+		fmt.Fprintf(w, "cxrepro: error: %v\n", ee.Err)
+	}
+	if ee.Hint != "" {
+		fmt.Fprintf(w, "cxrepro: hint: %s\n", ee.Hint)
+	}
+	return ee.Code
+}
+
+func newRootCommand(a *app) (*cobra.Command, error) {
+	root := &cobra.Command{
+		Use:   "cxrepro",
+		Short: "Reproduce chest-X-ray papers, resume exactly, prove every number",
+		Long: `cxrepro launches the full reproduction of a chest-X-ray paper, resumes it exactly
+after any crash, and proves number by number what was run on what.
+
+Exit codes: 0 ok; 1 failed; 2 usage or spec; 3 done with quarantined or undetermined
+items; 4 paused; 5 cancelled; 6 store or Temporal unreachable.`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	flags := root.PersistentFlags()
+	flags.String("state", defaultState(), "state directory of the embedded profile (or CXREPRO_STATE)")
+	flags.String("store", "", "artifact store: folder, s3://bucket/prefix?..., minio://bucket/prefix?... (or CXREPRO_STORE; default <state>/store)")
+	flags.Bool("json", false, "machine-readable output on standard output")
+	a.settings.SetEnvPrefix("CXREPRO")
+	a.settings.SetEnvKeyReplacer(strings.NewReplacer("-", "_", ".", "_"))
+	a.settings.AutomaticEnv()
+	if err := a.settings.BindPFlags(flags); err != nil {
+		return nil, err
+	}
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usageError("see `"+c.CommandPath()+" --help`", "%v", err)
+	})
+	root.AddCommand(commands(a)...)
+	return root, nil
+}
+
+// commands lists every verb, one line each, in alphabetical order.
+func commands(a *app) []*cobra.Command {
+	return []*cobra.Command{
+		newVersionCommand(a),
+	}
+}
+
+func defaultState() string {
+	if s := os.Getenv("CXREPRO_STATE"); s != "" {
+		return s
+	}
+	return ".cxrepro"
+}
