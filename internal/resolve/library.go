@@ -1,0 +1,111 @@
+package resolve
+
+import (
+	"context"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+)
+
+// resolveLibrary is ONNXRuntime over the tables of pins.go.
+func resolveLibrary(ctx context.Context, o Options) (Library, error) {
+	say := o.say("onnxruntime")
+	path := o.Path
+	if path == "" {
+		path = os.Getenv("CXREPRO_ONNXRUNTIME")
+	}
+	if path != "" {
+		return configuredLibrary(path, say)
+	}
+	dir, err := o.cacheDir()
+	if err != nil {
+		return Library{}, err
+	}
+	w, haveWheel := o.pinned().library[platform()]
+	t, haveTarball := o.pinned().libraryNPM[platform()]
+	var ways []way
+	if haveWheel {
+		ways = append(ways, way{name: "PyPI wheel " + w.project + " " + w.version, source: SourcePyPI, registry: true,
+			path: filepath.Join(dir, "onnxruntime-"+w.version+"-pypi", filepath.Base(w.member)), sha256: w.memberSHA256,
+			start: fmt.Sprintf("fetching the wheel %s %s from PyPI (%.0f MB)", w.project, w.version, megabytes(w.size)),
+			get: func(ctx context.Context, dest string) error {
+				return fromWheel(ctx, w, dir, dest, say)
+			}})
+	}
+	if haveTarball {
+		ways = append(ways, way{name: "npm package " + t.project + " " + t.version, source: SourceNPM, registry: true,
+			path: filepath.Join(dir, "onnxruntime-"+t.version+"-npm", filepath.Base(t.member)), sha256: t.memberSHA256,
+			start: fmt.Sprintf("fetching the package %s %s from npm (%.0f MB)", t.project, t.version, megabytes(t.size)),
+			get: func(ctx context.Context, dest string) error {
+				return fromTarball(ctx, t, dir, dest, say)
+			}})
+	}
+	got, attempts, err := firstThatWorks(ctx, dir, ways, o.Offline, say)
+	if err != nil {
+		return Library{}, err
+	}
+	if got.path == "" {
+		return Library{}, &UnavailableError{What: "ONNX Runtime", Attempts: attempts, Ways: libraryWays}
+	}
+	return Library{Path: got.path, Version: ONNXRuntimeVersion, Source: got.source}, nil
+}
+
+var libraryWays = []string{
+	"set CXREPRO_ONNXRUNTIME (or --onnxruntime) to a libonnxruntime of version " + ONNXRuntimeVersion + " or later that is on this machine",
+	"install pip (Debian: python3-pip) so that the wheel onnxruntime " + ONNXRuntimeVersion + " can be fetched from PyPI",
+	"install npm so that the package " + nodePackage + " " + ONNXRuntimeVersion + " can be fetched; then run the same command again",
+}
+
+// configuredLibrary takes the user's word for the path; whether the library is young
+// enough is checked by the package that loads it.
+func configuredLibrary(path string, say func(string, ...any)) (Library, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return Library{}, &ConfiguredError{What: "ONNX Runtime library", Path: path, Why: err}
+	}
+	fi, err := os.Stat(abs)
+	if err == nil && !fi.Mode().IsRegular() {
+		err = errors.New("is not a file; hint: name the library itself, libonnxruntime.so.VERSION")
+	}
+	if err != nil {
+		return Library{}, &ConfiguredError{What: "ONNX Runtime library", Path: path, Why: err}
+	}
+	version := libraryVersion(abs)
+	say("using the configured library %s", describe(abs, version))
+	return Library{Path: abs, Version: version, Source: SourceConfigured}, nil
+}
+
+func describe(path, version string) string {
+	if version == "" {
+		return path + " (version not told by the file)"
+	}
+	return path + " (" + version + ")"
+}
+
+var reVersionNode = regexp.MustCompile(`^VERS_(\d+\.\d+\.\d+)$`)
+var reVersionName = regexp.MustCompile(`(\d+\.\d+\.\d+)`)
+
+// libraryVersion reads the version from the library's symbol version (ELF), else from
+// its file name; empty if neither tells.
+func libraryVersion(path string) string {
+	if f, err := elf.Open(path); err == nil {
+		defer f.Close()
+		if versions, err := f.DynamicVersions(); err == nil {
+			for _, v := range versions {
+				if m := reVersionNode.FindStringSubmatch(v.Name); m != nil {
+					return m[1]
+				}
+			}
+		}
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if m := reVersionName.FindString(filepath.Base(path)); m != "" {
+		return m
+	}
+	return ""
+}

