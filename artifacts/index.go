@@ -1,0 +1,203 @@
+package artifacts
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// indexEntry is the stored form of a Record: canonical JSON, a few hundred bytes.
+type indexEntry struct {
+	Format    string `json:"format"`
+	Key       Key    `json:"key"`
+	Result    Ref    `json:"result"`
+	Statement Ref    `json:"statement"`
+}
+
+const indexFormat = "cxrepro.index/1"
+
+// Conflict is the stored form of a differing second result.
+type Conflict struct {
+	Format  string    `json:"format"`
+	Key     Key       `json:"key"`
+	First   Record    `json:"first"`
+	Second  Record    `json:"second"`
+	Noticed time.Time `json:"noticed"`
+}
+
+const conflictFormat = "cxrepro.conflict/1"
+
+// Lookup returns the key's record. Errors: *MissError, which matches ErrNotFound and
+// says why, when there is no entry, or when there is one that is of no use because its
+// blob or statement is gone, has another size, or cannot be read.
+func (r *Repository) Lookup(ctx context.Context, key Key) (Record, error) {
+	rec, _, err := r.lookup(ctx, key)
+	return rec, err
+}
+
+func (r *Repository) lookup(ctx context.Context, key Key) (Record, Info, error) {
+	if err := ctx.Err(); err != nil {
+		return Record{}, Info{}, err
+	}
+	rec, info, err := r.readEntry(ctx, key)
+	if err != nil {
+		return Record{}, info, err
+	}
+	blob, err := r.bucket.Stat(ctx, blobName(rec.Result.Digest))
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return Record{}, info, &MissError{Key: key, Reason: MissBlobGone, Record: rec}
+	case err != nil:
+		return Record{}, info, fmt.Errorf("look up %s: %w", key.Short(), err)
+	case blob.Size != rec.Result.Size:
+		return Record{}, info, &MissError{Key: key, Reason: MissBlobSize, Record: rec}
+	}
+	return rec, info, nil
+}
+
+// readEntry returns the entry as written, whether or not its blob is there.
+func (r *Repository) readEntry(ctx context.Context, key Key) (Record, Info, error) {
+	data, info, err := r.bucket.Read(ctx, indexName(key))
+	if errors.Is(err, ErrNotFound) {
+		return Record{}, info, &MissError{Key: key, Reason: MissNoEntry}
+	}
+	if err != nil {
+		return Record{}, info, fmt.Errorf("look up %s: %w", key.Short(), err)
+	}
+	var e indexEntry
+	if err := json.Unmarshal(data, &e); err != nil || e.Format != indexFormat || e.Key != key || e.Result.IsZero() {
+		return Record{}, info, &MissError{Key: key, Reason: MissEntryDamaged}
+	}
+	return Record{Key: e.Key, Result: e.Result, Statement: e.Statement}, info, nil
+}
+
+// Commit makes rec the key's record, if it has none.
+//
+// When the key already has a record with the same result, that first record is
+// returned: who came second changes nothing. When it has one with another result, the
+// pair is recorded under conflicts/ and returned as *ConflictError with the first
+// record. An entry that look-ups call a miss is replaced.
+//
+// The result's blob must have been put before; Commit does not look.
+func (r *Repository) Commit(ctx context.Context, rec Record) (Record, error) {
+	if err := ctx.Err(); err != nil {
+		return Record{}, err
+	}
+	if rec.Key.IsZero() || rec.Result.IsZero() || rec.Statement.IsZero() {
+		return Record{}, fmt.Errorf("commit %s: key, result and statement are all needed", rec.Key)
+	}
+	body, err := Canonical(indexEntry{indexFormat, rec.Key, rec.Result, rec.Statement})
+	if err != nil {
+		return Record{}, err
+	}
+	faultPoint(FaultBeforeIndexPut)
+	got, err := r.commit(ctx, rec, body)
+	if err != nil {
+		return got, err
+	}
+	faultPoint(FaultAfterIndexPut)
+	return got, nil
+}
+
+func (r *Repository) commit(ctx context.Context, rec Record, body []byte) (Record, error) {
+	const tries = 5
+	name := indexName(rec.Key)
+	for try := 0; try < tries; try++ {
+		_, err := r.createCell(ctx, name, body)
+		if err == nil {
+			return rec, nil
+		}
+		if !errors.Is(err, ErrPrecondition) {
+			return Record{}, fmt.Errorf("commit %s: %w", rec.Key.Short(), err)
+		}
+		first, info, err := r.lookup(ctx, rec.Key)
+		var miss *MissError
+		switch {
+		case err == nil && first.Result.Digest == rec.Result.Digest:
+			return first, nil
+		case err == nil:
+			return first, r.recordConflict(ctx, first, rec)
+		case !errors.As(err, &miss):
+			return Record{}, fmt.Errorf("commit %s: %w", rec.Key.Short(), err)
+		case miss.Reason == MissNoEntry:
+			continue
+		}
+		if !miss.Record.Result.IsZero() && miss.Record.Result.Digest != rec.Result.Digest {
+			if err := r.recordConflict(ctx, miss.Record, rec); !isConflict(err) {
+				return Record{}, err
+			}
+		}
+		_, err = r.swapCell(ctx, name, info, body)
+		if err == nil {
+			return rec, nil
+		}
+		if !errors.Is(err, ErrPrecondition) {
+			return Record{}, fmt.Errorf("commit %s: %w", rec.Key.Short(), err)
+		}
+	}
+	return Record{}, &BucketError{Op: "commit", Bucket: r.bucket.URL(), Object: name, Class: Transient,
+		Err: fmt.Errorf("the entry changed %d times meanwhile", tries)}
+}
+
+// recordConflict writes the pair once and returns it as *ConflictError.
+func (r *Repository) recordConflict(ctx context.Context, first, second Record) error {
+	body, err := Canonical(Conflict{conflictFormat, first.Key, first, second, r.host.Now().UTC()})
+	if err != nil {
+		return err
+	}
+	_, err = r.createCell(ctx, conflictName(first.Key, second.Result.Digest), body)
+	if err != nil && !errors.Is(err, ErrPrecondition) {
+		return fmt.Errorf("record conflict of %s: %w", first.Key.Short(), err)
+	}
+	return &ConflictError{Key: first.Key, First: first, Second: second}
+}
+
+func isConflict(err error) bool {
+	var c *ConflictError
+	return errors.As(err, &c)
+}
+
+// Conflicts calls fn for every recorded conflict, of one step or of all ("").
+func (r *Repository) Conflicts(ctx context.Context, step string, fn func(Conflict) error) error {
+	prefix := areaConflicts
+	if step != "" {
+		prefix += step + "/"
+	}
+	return r.bucket.List(ctx, prefix, "", func(info Info) error {
+		data, _, err := r.bucket.Read(ctx, info.Name)
+		if err != nil {
+			return err
+		}
+		var c Conflict
+		if err := json.Unmarshal(data, &c); err != nil {
+			return fmt.Errorf("conflict %s: %w", info.Name, err)
+		}
+		return fn(c)
+	})
+}
+
+// Keys calls fn for every key that has an index entry, of one step or of all (""), in
+// ascending order of the key's text.
+func (r *Repository) Keys(ctx context.Context, step string, fn func(Key, Info) error) error {
+	prefix := areaIndex
+	if step != "" {
+		prefix += step + "/"
+	}
+	return r.bucket.List(ctx, prefix, "", func(info Info) error {
+		key, err := keyOfPath(strings.TrimPrefix(info.Name, areaIndex))
+		if err != nil {
+			return err
+		}
+		return fn(key, info)
+	})
+}
+
+// Entry returns the key's record as written, without looking for its blob. Errors:
+// *MissError.
+func (r *Repository) Entry(ctx context.Context, key Key) (Record, error) {
+	rec, _, err := r.readEntry(ctx, key)
+	return rec, err
+}
