@@ -117,6 +117,7 @@ func (w *tailWriter) String() string {
 // downloaded makes the progress line of a download from how much has arrived in dir.
 func downloaded(label, dir string, total int64) func(time.Duration) string {
 	var last int64
+	var quiet time.Duration // when the last line about waiting was due
 	return func(elapsed time.Duration) string {
 		var n int64
 		filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
@@ -128,10 +129,14 @@ func downloaded(label, dir string, total int64) func(time.Duration) string {
 			return nil // files come and go while we look
 		})
 		if n <= last {
-			return fmt.Sprintf("%s: waiting, %d s", label, int(elapsed.Seconds()))
+			if elapsed-quiet < 5*progressEvery-progressEvery/2 {
+				return ""
+			}
+			quiet = elapsed
+			return fmt.Sprintf("%s: still at work, %d s", label, int(elapsed.Seconds()))
 		}
 		rate := float64(n-last) / progressEvery.Seconds()
-		last = n
+		last, quiet = n, elapsed
 		return fmt.Sprintf("%s: %.1f of %.1f MB, %.1f MB/s", label, megabytes(min(n, total)), megabytes(total), rate/1e6)
 	}
 }

@@ -68,9 +68,22 @@ var (
 	rePort = regexp.MustCompile(`,?\s*port=\d+`)
 )
 
-// clientError makes an error of a package client's last words: at most three lines,
-// addresses taken out.
+// unreachable are the words by which the clients say that they got no answer at all.
+var unreachable = []string{"NewConnectionError", "ConnectTimeout", "ReadTimeout", "Read timed out", "NameResolutionError",
+	"Temporary failure in name resolution", "Name or service not known", "Network is unreachable", "ProxyError",
+	"ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "ETIMEDOUT", "ENETUNREACH", "dial tcp", "i/o timeout"}
+
+// ErrUnreachable reports that a package client got no answer from its registry.
+var ErrUnreachable = errors.New("the registry cannot be reached")
+
+// clientError makes an error of a package client's last words: what kind of failure it
+// is, then at most three lines of its own errors, addresses taken out.
 func clientError(client string, err error, stderr string) error {
+	for _, u := range unreachable {
+		if strings.Contains(stderr, u) {
+			return fmt.Errorf("%s: %w (%v)", client, ErrUnreachable, err)
+		}
+	}
 	words := lastWords(stderr, 3)
 	if words == "" {
 		return fmt.Errorf("%s: %w", client, err)
@@ -78,17 +91,24 @@ func clientError(client string, err error, stderr string) error {
 	return fmt.Errorf("%s: %w: %s", client, err, words)
 }
 
+// lastWords keeps the lines that the client marks as errors, else its last lines.
 func lastWords(s string, lines int) string {
-	var kept []string
+	var kept, marked []string
 	for _, l := range strings.Split(s, "\n") {
 		l = strings.TrimSpace(l)
 		if l == "" || strings.HasPrefix(l, "[notice]") || strings.HasPrefix(l, "npm notice") || strings.Contains(l, "A complete log of this run") {
 			continue
 		}
 		kept = append(kept, l)
+		if strings.HasPrefix(l, "ERROR:") || len(l) > 12 && (strings.HasPrefix(l, "npm error ") || strings.HasPrefix(l, "npm ERR! ")) {
+			marked = append(marked, l)
+		}
+	}
+	if len(marked) > 0 {
+		kept = marked
 	}
 	if len(kept) > lines {
-		kept = kept[len(kept)-lines:]
+		kept = kept[:lines]
 	}
 	out := scrub(strings.Join(kept, "; "))
 	if len(out) > 400 {

@@ -26,7 +26,7 @@ func fromTarball(ctx context.Context, t tarball, dir, dest string, say func(stri
 	j := job{
 		name: "npm", dir: work,
 		argv: []string{"npm", "pack", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier",
-			"--loglevel=error", t.project + "@" + t.version},
+			"--loglevel=error", "--fetch-retries=2", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000", t.project + "@" + t.version},
 		env:  []string{"TMPDIR=" + work},
 		tick: downloaded(t.project+" "+t.version, work, t.size),
 	}

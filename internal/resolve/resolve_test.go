@@ -145,7 +145,7 @@ func TestDamagedCacheIsFetchedAgain(t *testing.T) {
 // Whatever a client says about addresses stays out of our messages.
 func TestRegistryRefuses(t *testing.T) {
 	m := newMachine(t)
-	m.script("python3", `/bin/echo "WARNING: Retrying after connection broken by 'ConnectTimeoutError(HTTPSConnectionPool(host='packages.example.org', port=443))'" >&2
+	m.script("python3", `/bin/echo "WARNING: 403 Client Error for url at HTTPSConnectionPool(host='packages.example.org', port=443)" >&2
 /bin/echo "Looking in indexes: https://user:secret@mirror.example.com/simple" >&2
 /bin/echo "ERROR: No matching distribution found for onnxruntime==1.24.3" >&2
 exit 1
@@ -154,6 +154,18 @@ exit 1
 	_, err := ONNXRuntime(context.Background(), m.opts)
 	require.ErrorContains(t, err, "No matching distribution found")
 	require.ErrorContains(t, err, "404 Not Found")
+	require.NotErrorIs(t, err, ErrUnreachable)
+	noLeak(t, m, err)
+
+	m.script("python3", `/bin/echo "WARNING: Retrying after connection broken by 'ConnectTimeoutError(HTTPSConnectionPool(host='packages.example.org', port=443))'" >&2; exit 1`)
+	m.script("npm", `/bin/echo "npm error code ECONNREFUSED" >&2; /bin/echo "npm error request to http://10.0.0.7:4873/x failed" >&2; exit 1`)
+	_, err = ONNXRuntime(context.Background(), m.opts)
+	require.ErrorIs(t, err, ErrUnreachable)
+	noLeak(t, m, err)
+}
+
+func noLeak(t *testing.T, m *machine, err error) {
+	t.Helper()
 	for _, text := range []string{err.Error(), m.said()} {
 		for _, leak := range []string{"example", "secret", "10.0.0.7", "4873", "://"} {
 			require.NotContains(t, text, leak)
