@@ -1,0 +1,55 @@
+package contract
+
+// Error types: the only thing about an error that survives the wire and that workflows may
+// branch on.
+const (
+	// ErrTypeSpec: the plan cannot be carried out as written. Permanent.
+	ErrTypeSpec = "InvalidSpec"
+	// ErrTypeDataset: the data set's tables or folders are not what the layout says. Permanent.
+	ErrTypeDataset = "InvalidDataset"
+	// ErrTypeInputChanged: a file no longer has the bytes that ingest saw. Permanent; a new
+	// run ingests it again.
+	ErrTypeInputChanged = "InputChanged"
+	// ErrTypeModel: card, weights or library do not fit, or the provider is missing. Permanent.
+	ErrTypeModel = "ModelUnusable"
+	// ErrTypeConflict: a step gave a second, different result. Permanent and recorded.
+	ErrTypeConflict = "ResultConflict"
+	// ErrTypeDigest: stored bytes are damaged, also on a second read. Permanent.
+	ErrTypeDigest = "DigestMismatch"
+	// ErrTypeRefused: the data-use class does not allow it. Permanent.
+	ErrTypeRefused = "DataUseRefused"
+	// ErrTypeDenied: credentials are missing or refused. Pauses the reproduction.
+	ErrTypeDenied = "AccessDenied"
+	// ErrTypeUnsafeStore: the store breaks a promise nothing replaces. Pauses.
+	ErrTypeUnsafeStore = "UnsafeStore"
+	// ErrTypeOversize: a result would not fit a history. Permanent, a defect of ours.
+	ErrTypeOversize = "OversizedResult"
+	// ErrTypeExhausted: an unknown error came back too often. Permanent.
+	ErrTypeExhausted = "RetriesExhausted"
+
+	// ErrTypeStore: the store does not answer. Transient.
+	ErrTypeStore = "StoreUnreachable"
+	// ErrTypeNoSpace: the store or disk is full. Transient: space can be made.
+	ErrTypeNoSpace = "NoSpace"
+	// ErrTypeDraining: the worker is stopping; the rest is for another. Transient.
+	ErrTypeDraining = "WorkerDraining"
+	// ErrTypeHeld: another worker computes the same key. Transient.
+	ErrTypeHeld = "KeyHeld"
+	// ErrTypeUnknown: anything else. Retried a bounded number of times.
+	ErrTypeUnknown = "Unknown"
+
+	// ErrTypeIncomplete: a stage ended with windows that could not be done.
+	ErrTypeIncomplete = "StageIncomplete"
+)
+
+// Permanent lists the types that are never retried.
+func Permanent() []string {
+	return []string{
+		ErrTypeSpec, ErrTypeDataset, ErrTypeInputChanged, ErrTypeModel, ErrTypeConflict, ErrTypeDigest,
+		ErrTypeRefused, ErrTypeDenied, ErrTypeUnsafeStore, ErrTypeOversize, ErrTypeExhausted,
+	}
+}
+
+// Pauses reports whether an error of this type waits for a person instead of failing the
+// reproduction.
+func Pauses(errType string) bool { return errType == ErrTypeDenied || errType == ErrTypeUnsafeStore }

@@ -1,0 +1,339 @@
+package contract
+
+import (
+	"time"
+
+	"cxrepro/artifacts"
+)
+
+// WindowImages is the largest number of images in a window. It shapes the manifest, so a
+// change is a change of every assess key.
+const WindowImages = 256
+
+// Common is what every workflow of one effort hands on.
+type Common struct {
+	// Plan is the stored plan; Spec its short id.
+	Plan artifacts.Ref `json:"plan"`
+	Spec string        `json:"spec"`
+	// Paper and DataUse become search attributes.
+	Paper   string `json:"paper"`
+	DataUse string `json:"data_use"`
+	// Queue is the prefix of the task queues.
+	Queue  string `json:"queue"`
+	Tuning Tuning `json:"tuning"`
+}
+
+// LaunchInput starts an experiment: read its data set, then reproduce.
+type LaunchInput struct {
+	Common Common `json:"common"`
+}
+
+// LaunchResult names the reproduction that was started, found running or found finished.
+type LaunchResult struct {
+	Reproduction string `json:"reproduction"`
+	// Finished holds the receipt of an earlier, complete run.
+	Finished artifacts.Ref `json:"finished"`
+}
+
+// IngestInput reads the plan's data set. The fields after Common carry progress across
+// continue-as-new.
+type IngestInput struct {
+	Common Common `json:"common"`
+	// Rows is the scanned row list; zero until the tables were read.
+	Scan ScanResult `json:"scan"`
+	// Next is the first row not yet handed out, Packed the outputs so far.
+	Next   int           `json:"next"`
+	Packed artifacts.Ref `json:"packed"`
+	Totals ChunkTotals   `json:"totals"`
+}
+
+// IngestResult is a data set ready to be reproduced.
+type IngestResult struct {
+	Ingest   string         `json:"ingest"`
+	Manifest ManifestResult `json:"manifest"`
+	Totals   ChunkTotals    `json:"totals"`
+}
+
+// ScanInput asks for the row list of the plan's data set.
+type ScanInput struct {
+	Plan artifacts.Ref `json:"plan"`
+}
+
+// ScanResult is the row list: every image that passed the selection, as chunks.
+type ScanResult struct {
+	Rows artifacts.Ref `json:"rows"`
+	// Count is the number of rows, In the number of table rows before the selection.
+	Count int `json:"count"`
+	In    int `json:"in"`
+	// Filtered counts rows that the selection dropped, by reason.
+	Filtered []Count `json:"filtered,omitempty"`
+	// Ingest is the id that statements of this reading carry.
+	Ingest string `json:"ingest"`
+}
+
+// IngestChunkInput reads rows [Offset, Offset+Count).
+type IngestChunkInput struct {
+	Plan   artifacts.Ref `json:"plan"`
+	Rows   artifacts.Ref `json:"rows"`
+	Ingest string        `json:"ingest"`
+	Offset int           `json:"offset"`
+	Count  int           `json:"count"`
+}
+
+// ChunkTotals are sums over chunks.
+type ChunkTotals struct {
+	Items       int         `json:"items"`
+	Quarantined []Count     `json:"quarantined,omitempty"`
+	Steps       []StepCount `json:"steps,omitempty"`
+	// Started and Ended bound the work of every record that was run; zero when none was.
+	Started time.Time `json:"started"`
+	Ended   time.Time `json:"ended"`
+	// Workers counts windows by the worker that finished them.
+	Workers []Count `json:"workers,omitempty"`
+}
+
+// Add merges another chunk's totals.
+func (t *ChunkTotals) Add(o ChunkTotals) {
+	t.Items += o.Items
+	t.Quarantined = AddCounts(t.Quarantined, o.Quarantined)
+	t.Steps = AddSteps(t.Steps, o.Steps)
+	t.Workers = AddCounts(t.Workers, o.Workers)
+	t.Span(o.Started, o.Ended)
+}
+
+// Span widens the time range.
+func (t *ChunkTotals) Span(started, ended time.Time) {
+	if !started.IsZero() && (t.Started.IsZero() || started.Before(t.Started)) {
+		t.Started = started
+	}
+	if ended.After(t.Ended) {
+		t.Ended = ended
+	}
+}
+
+// ChunkResult is what a chunk activity returns: a small summary and a reference.
+type ChunkResult struct {
+	Output artifacts.Ref `json:"output"`
+	Totals ChunkTotals   `json:"totals"`
+}
+
+// PackInput adds references to a stored list.
+type PackInput struct {
+	Previous artifacts.Ref `json:"previous"`
+	Add      []PackItem    `json:"add"`
+}
+
+// PackItem is one reference at its place.
+type PackItem struct {
+	Index int           `json:"index"`
+	Ref   artifacts.Ref `json:"ref"`
+}
+
+// PackResult is the longer list.
+type PackResult struct {
+	List artifacts.Ref `json:"list"`
+}
+
+// ManifestInput builds the data set manifest from the ingested chunks.
+type ManifestInput struct {
+	Plan   artifacts.Ref `json:"plan"`
+	Scan   ScanResult    `json:"scan"`
+	Chunks artifacts.Ref `json:"chunks"`
+}
+
+// ManifestResult names the manifest and the reproduction it makes with the plan.
+type ManifestResult struct {
+	Manifest     artifacts.Ref `json:"manifest"`
+	Reproduction string        `json:"reproduction"`
+	Windows      int           `json:"windows"`
+	Images       int           `json:"images"`
+	In           int           `json:"in"`
+	Filtered     []Count       `json:"filtered,omitempty"`
+	Quarantined  []Count       `json:"quarantined,omitempty"`
+}
+
+// FindReceiptInput asks whether a reproduction is finished.
+type FindReceiptInput struct {
+	Reproduction string        `json:"reproduction"`
+	Plan         artifacts.Ref `json:"plan"`
+	Manifest     artifacts.Ref `json:"manifest"`
+}
+
+// FindReceiptResult holds the receipt, or zero.
+type FindReceiptResult struct {
+	Receipt artifacts.Ref `json:"receipt"`
+}
+
+// ReproductionInput runs a plan over a manifest.
+type ReproductionInput struct {
+	Common       Common       `json:"common"`
+	Reproduction string       `json:"reproduction"`
+	Ingest       IngestResult `json:"ingest"`
+	// Launched is when this effort's launch began.
+	Launched time.Time `json:"launched"`
+}
+
+// ReproductionResult ends a reproduction.
+type ReproductionResult struct {
+	Receipt      artifacts.Ref    `json:"receipt"`
+	ResultDigest artifacts.Digest `json:"result_digest"`
+}
+
+// Gate says whether new work may start.
+type Gate struct {
+	Paused bool   `json:"paused"`
+	Reason string `json:"reason,omitempty"`
+	// By is "user" or an error type.
+	By string `json:"by,omitempty"`
+}
+
+// StageInput works on windows [Next, End) of a manifest. The fields after End carry
+// progress across continue-as-new.
+type StageInput struct {
+	Common       Common          `json:"common"`
+	Reproduction string          `json:"reproduction"`
+	Ingest       string          `json:"ingest"`
+	Manifest     artifacts.Ref   `json:"manifest"`
+	Stage        string          `json:"stage"`
+	Shard        int             `json:"shard"`
+	Begin        int             `json:"begin"`
+	End          int             `json:"end"`
+	Parent       string          `json:"parent"`
+	Gate         Gate            `json:"gate"`
+	Next         int             `json:"next"`
+	Done         int             `json:"done"`
+	Packed       artifacts.Ref   `json:"packed"`
+	Totals       ChunkTotals     `json:"totals"`
+	Failed       []WindowFailure `json:"failed,omitempty"`
+	FailedCount  int             `json:"failed_count"`
+	Redone       int             `json:"redone"`
+}
+
+// WindowFailure is one window that could not be done.
+type WindowFailure struct {
+	Window  int    `json:"window"`
+	Type    string `json:"type"`
+	Message string `json:"message"`
+}
+
+// StageResult ends a shard of a stage.
+type StageResult struct {
+	// Outputs lists the chunk outputs by window.
+	Outputs artifacts.Ref `json:"outputs"`
+	Totals  ChunkTotals   `json:"totals"`
+	// Failed shows the first failures, FailedCount says how many there are.
+	Failed      []WindowFailure `json:"failed,omitempty"`
+	FailedCount int             `json:"failed_count"`
+	// Redone counts windows that reconciliation started again.
+	Redone int `json:"redone"`
+}
+
+// WindowInput is one window of a manifest for one stage.
+type WindowInput struct {
+	Plan         artifacts.Ref `json:"plan"`
+	Manifest     artifacts.Ref `json:"manifest"`
+	Window       int           `json:"window"`
+	Reproduction string        `json:"reproduction"`
+	Ingest       string        `json:"ingest"`
+}
+
+// ReconcileInput compares the expected keys of windows [Begin, End) with the index.
+type ReconcileInput struct {
+	Plan     artifacts.Ref `json:"plan"`
+	Manifest artifacts.Ref `json:"manifest"`
+	Stage    string        `json:"stage"`
+	Begin    int           `json:"begin"`
+	End      int           `json:"end"`
+	Skip     []int         `json:"skip,omitempty"`
+}
+
+// ReconcileResult lists windows with at least one missing record, in order.
+type ReconcileResult struct {
+	Missing []int `json:"missing,omitempty"`
+	Keys    int   `json:"keys"`
+	Absent  int   `json:"absent"`
+}
+
+// SummariseInput turns assessed windows into tables.
+type SummariseInput struct {
+	Plan         artifacts.Ref   `json:"plan"`
+	Manifest     artifacts.Ref   `json:"manifest"`
+	Outputs      []artifacts.Ref `json:"outputs"`
+	Reproduction string          `json:"reproduction"`
+	Ingest       string          `json:"ingest"`
+}
+
+// SummariseResult names tables and the digest of everything that counts as the result.
+type SummariseResult struct {
+	Summary      artifacts.Ref    `json:"summary"`
+	Results      artifacts.Ref    `json:"results"`
+	ResultDigest artifacts.Digest `json:"result_digest"`
+	Totals       ChunkTotals      `json:"totals"`
+	Kept         int              `json:"kept"`
+	Removed      int              `json:"removed"`
+	Reports      []Report         `json:"reports,omitempty"`
+}
+
+// Report is a file for people or other programs, made from the results.
+type Report struct {
+	Name string        `json:"name"`
+	Ref  artifacts.Ref `json:"ref"`
+}
+
+// ReceiptInput carries everything a receipt says.
+type ReceiptInput struct {
+	Common       Common          `json:"common"`
+	Reproduction string          `json:"reproduction"`
+	Ingest       IngestResult    `json:"ingest"`
+	Summary      SummariseResult `json:"summary"`
+	Totals       ChunkTotals     `json:"totals"`
+	Redone       int             `json:"redone"`
+	Launched     time.Time       `json:"launched"`
+	Ended        time.Time       `json:"ended"`
+}
+
+// ReceiptResult names the stored receipt.
+type ReceiptResult struct {
+	Receipt artifacts.Ref `json:"receipt"`
+}
+
+// StageProgress is one line of progress.
+type StageProgress struct {
+	Stage string `json:"stage"`
+	// Active are the ids of the workflows that work on it now; their own progress and
+	// their open activities show what the numbers here do not count yet.
+	Active   []string `json:"active,omitempty"`
+	State    string   `json:"state"`
+	Windows  int      `json:"windows"`
+	Done     int      `json:"done"`
+	Items    int      `json:"items"`
+	ItemsAll int      `json:"items_all"`
+	Reused   int      `json:"reused"`
+	Failed   int      `json:"failed"`
+}
+
+// Progress answers QueryProgress.
+type Progress struct {
+	Reproduction string          `json:"reproduction,omitempty"`
+	State        string          `json:"state"`
+	Gate         Gate            `json:"gate"`
+	Started      time.Time       `json:"started"`
+	Stages       []StageProgress `json:"stages"`
+	Quarantined  int             `json:"quarantined"`
+}
+
+// States of a reproduction and of its stages.
+const (
+	StateWaiting   = "waiting"
+	StateRunning   = "running"
+	StatePaused    = "paused"
+	StateCancelled = "cancelled"
+	StateFailed    = "failed"
+	StateDone      = "done"
+)
+
+// Beat is the heartbeat detail of a chunk activity: how far it is, for display only.
+type Beat struct {
+	Done  int `json:"done"`
+	Total int `json:"total"`
+}
