@@ -1,0 +1,152 @@
+package workflows
+
+import (
+	"fmt"
+
+	"go.temporal.io/sdk/workflow"
+
+	"cxrepro/internal/contract"
+)
+
+// handlers registers pause, resume, cancel, the progress query and the listener for
+// trouble that stages report.
+func (r *reproduction) handlers(ctx workflow.Context, cancel workflow.CancelFunc) error {
+	type handler struct {
+		name     string
+		handle   any
+		validate func() error
+	}
+	for _, h := range []handler{
+		{contract.UpdatePause, r.pause, r.mayPause},
+		{contract.UpdateResume, r.resume, r.mayResume},
+		{contract.UpdateCancel, func(ctx workflow.Context) (contract.Progress, error) {
+			r.cancelled = true
+			cancel()
+			return r.progress()
+		}, r.mayCancel},
+	} {
+		err := workflow.SetUpdateHandlerWithOptions(ctx, h.name, h.handle, workflow.UpdateHandlerOptions{Validator: h.validate})
+		if err != nil {
+			return err
+		}
+	}
+	if err := workflow.SetQueryHandler(ctx, contract.QueryProgress, r.progress); err != nil {
+		return err
+	}
+	ch := workflow.GetSignalChannel(ctx, contract.SignalTrouble)
+	workflow.GoNamed(ctx, "trouble", func(ctx workflow.Context) {
+		for {
+			var g contract.Gate
+			if more := ch.Receive(ctx, &g); !more {
+				return
+			}
+			if !r.gate.state.Paused {
+				r.shut(ctx, g)
+			}
+		}
+	})
+	return nil
+}
+
+func (r *reproduction) mayPause() error {
+	switch {
+	case r.closing || r.cancelled || r.state != contract.StateRunning:
+		return fmt.Errorf("the reproduction is %s; there is nothing to pause", r.stateNow())
+	case r.gate.state.Paused:
+		return fmt.Errorf("the reproduction is paused already (%s)", r.gate.state.Reason)
+	}
+	return nil
+}
+
+func (r *reproduction) mayResume() error {
+	if !r.gate.state.Paused {
+		return fmt.Errorf("the reproduction is %s, not paused", r.stateNow())
+	}
+	return nil
+}
+
+func (r *reproduction) mayCancel() error {
+	if r.closing || r.cancelled || r.state != contract.StateRunning {
+		return fmt.Errorf("the reproduction is %s; there is nothing to cancel", r.stateNow())
+	}
+	return nil
+}
+
+func (r *reproduction) pause(ctx workflow.Context) (contract.Progress, error) {
+	r.shut(ctx, contract.Gate{Paused: true, Reason: "asked by a user", By: "user"})
+	return r.progress()
+}
+
+func (r *reproduction) resume(ctx workflow.Context) (contract.Progress, error) {
+	r.shut(ctx, contract.Gate{})
+	return r.progress()
+}
+
+// shut sets the gate and tells every active stage. A stage that just ended needs no word,
+// and a newer state of the gate is told by whoever set it.
+func (r *reproduction) shut(ctx workflow.Context, g contract.Gate) {
+	r.gate.set(g)
+	for i := range r.shards {
+		for _, stage := range []string{contract.StageSegment, contract.StageAssess} {
+			id, ok := r.shards[i].active[stage]
+			if !ok || r.gate.state != g {
+				continue
+			}
+			if err := workflow.SignalExternalWorkflow(ctx, id, "", contract.SignalGate, g).Get(ctx, nil); err != nil {
+				workflow.GetLogger(ctx).Info("stage not told of the gate", "stage", stage, "shard", i, "err", err)
+			}
+		}
+	}
+}
+
+func (r *reproduction) stateNow() string {
+	switch {
+	case r.cancelled:
+		return contract.StateCancelled
+	case r.gate.state.Paused && r.state == contract.StateRunning:
+		return contract.StatePaused
+	}
+	return r.state
+}
+
+// progress answers the query: sums of finished shards, and the workflow ids of open ones.
+func (r *reproduction) progress() (contract.Progress, error) {
+	p := contract.Progress{
+		Reproduction: r.in.Reproduction, State: r.stateNow(), Gate: r.gate.state, Started: r.in.Launched,
+		Quarantined: contract.Total(r.in.Ingest.Manifest.Quarantined),
+	}
+	m := r.in.Ingest.Manifest
+	p.Stages = append(p.Stages, contract.StageProgress{
+		Stage: contract.StageIngest, State: contract.StateDone, Items: r.in.Ingest.Totals.Items,
+		ItemsAll: r.in.Ingest.Totals.Items, Reused: reused(r.in.Ingest.Totals),
+	})
+	for _, stage := range []string{contract.StageSegment, contract.StageAssess} {
+		s := contract.StageProgress{Stage: stage, State: contract.StateWaiting, Windows: m.Windows, ItemsAll: m.Images}
+		done := 0
+		for i := range r.shards {
+			if id, ok := r.shards[i].active[stage]; ok {
+				s.State = contract.StateRunning
+				s.Active = append(s.Active, id)
+			}
+			d, ok := r.shards[i].done[stage]
+			if !ok {
+				continue
+			}
+			done++
+			s.Done += r.shards[i].end - r.shards[i].begin
+			s.Items += d.Totals.Items
+			s.Reused += reused(d.Totals)
+			s.Failed += d.FailedCount
+		}
+		if done == len(r.shards) {
+			s.State = contract.StateDone
+		}
+		p.Stages = append(p.Stages, s)
+	}
+	sum := contract.StageProgress{Stage: contract.StageSummarise, State: contract.StateWaiting, ItemsAll: 1}
+	if !r.summary.Summary.IsZero() {
+		sum.State, sum.Items = contract.StateDone, 1
+	}
+	p.Stages = append(p.Stages, sum)
+	return p, nil
+}
