@@ -1,0 +1,122 @@
+package devserver
+
+import (
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestKill sends SIGKILL to owner, supervisor and server, alone, in pairs and all three in
+// every order, while the second of four activities is at work. The workflow must end with
+// its result, under the same run, and no finished activity may run again.
+func TestKill(t *testing.T) {
+	for _, order := range []string{
+		"owner", "supervisor", "server",
+		"owner supervisor", "supervisor owner", "owner server", "server owner", "supervisor server", "server supervisor",
+		"owner supervisor server", "owner server supervisor", "supervisor owner server",
+		"supervisor server owner", "server owner supervisor", "server supervisor owner",
+	} {
+		t.Run(strings.ReplaceAll(order, " ", "-"), func(t *testing.T) {
+			t.Parallel()
+			killInFlight(t, hostInput{}, strings.Fields(order))
+		})
+	}
+}
+
+// TestKillLeavesOrphan does the same where the kernel does not end the server together
+// with its supervisor: the orphan must be found and ended before its file is opened.
+func TestKillLeavesOrphan(t *testing.T) {
+	for _, order := range []string{"supervisor", "supervisor owner"} {
+		t.Run(strings.ReplaceAll(order, " ", "-"), func(t *testing.T) {
+			t.Parallel()
+			said := killInFlight(t, hostInput{KeepOrphans: true}, strings.Fields(order))
+			found := false
+			for _, l := range said {
+				found = found || l.Event == "notice" && strings.Contains(l.Text, "left behind")
+			}
+			if !found {
+				t.Errorf("nobody said that an orphan was ended: %+v", said)
+			}
+		})
+	}
+}
+
+// killInFlight returns what the host that saw the result said.
+func killInFlight(t *testing.T, in hostInput, order []string) []hostLine {
+	in.State = t.TempDir()
+	in.Journal = filepath.Join(t.TempDir(), "journal")
+	h := startHost(t, in)
+	first := h.await("ready")
+	awaitStep(t, in.Journal, 2)
+	time.Sleep(stepTime / 3) // in the middle of it
+	r := readRecord(paths{in.State}.record())
+	if r.Owner.PID != first.PID || !r.Supervisor.alive() || !r.Server.alive() {
+		t.Fatalf("lock.json does not name the living: %+v", r)
+	}
+	for _, who := range order {
+		p := map[string]process{"owner": r.Owner, "supervisor": r.Supervisor, "server": r.Server}[who]
+		if p.alive() { // the first kill may have ended the others already
+			if err := syscall.Kill(p.PID, syscall.SIGKILL); err != nil && err != syscall.ESRCH {
+				t.Fatalf("kill %s: %v", who, err)
+			}
+		}
+	}
+	for _, who := range order {
+		if who == "owner" {
+			h = startHost(t, in)
+			if again := h.await("ready"); again.RunID != first.RunID {
+				t.Errorf("run %s after the restart, want %s", again.RunID, first.RunID)
+			}
+		}
+	}
+	last := h.await("result")
+	if last.Text != wantResult || last.RunID != first.RunID {
+		t.Errorf("result %q of run %s, want %q of %s", last.Text, last.RunID, wantResult, first.RunID)
+	}
+	checkJournal(t, in.Journal)
+	t.Logf("result %d ms after the process that saw it began", last.Millis)
+	checkGone(t, h, in.State)
+	return h.seen
+}
+
+// checkGone waits for the host's end and demands that nothing of the server is left.
+func checkGone(t *testing.T, h *host, state string) {
+	t.Helper()
+	for l := range h.lines {
+		h.seen = append(h.seen, l)
+	}
+	nothingLeft(t, state)
+	if r := readRecord(paths{state}.record()); r.State != stateStopped {
+		t.Errorf("after the end lock.json says %s", r.State)
+	}
+}
+
+// TestOwnerEndsJoinerTakesOver runs two hosts on one state directory. The second joins;
+// the first is killed in mid-activity; the second finishes the workflow on the same
+// address.
+func TestOwnerEndsJoinerTakesOver(t *testing.T) {
+	t.Parallel()
+	in := hostInput{State: t.TempDir(), Journal: filepath.Join(t.TempDir(), "journal")}
+	owner := startHost(t, in)
+	first := owner.await("ready")
+	joiner := startHost(t, in)
+	if l := joiner.await("ready"); l.Owner || l.RunID != first.RunID {
+		t.Errorf("second process: owner %t, run %s; want a joiner on run %s", l.Owner, l.RunID, first.RunID)
+	}
+	before := readRecord(paths{in.State}.record())
+	if err := owner.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	last := joiner.await("result")
+	if last.Text != wantResult || last.RunID != first.RunID || !last.Owner {
+		t.Errorf("joiner's end: %+v", last)
+	}
+	after := readRecord(paths{in.State}.record())
+	if after.Address != before.Address || after.Owner.PID != last.PID {
+		t.Errorf("lock.json before and after the takeover: %+v, %+v", before, after)
+	}
+	checkJournal(t, in.Journal)
+	checkGone(t, joiner, in.State)
+}

@@ -1,0 +1,27 @@
+package devserver
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// self identifies this process.
+func self() process { return process{PID: os.Getpid(), Start: processStart(os.Getpid())} }
+
+// alive reports whether exactly this process still runs.
+func (p process) alive() bool {
+	return p.PID > 0 && p.Start != "" && processStart(p.PID) == p.Start
+}
+
+// selfCommand is the program's name and its first argument that is no flag, such as
+// "cxrepro run": enough for people, and free of paths and secrets.
+func selfCommand() string {
+	name := filepath.Base(os.Args[0])
+	for _, a := range os.Args[1:] {
+		if !strings.HasPrefix(a, "-") && !strings.ContainsAny(a, "/=") {
+			return name + " " + a
+		}
+	}
+	return name
+}
