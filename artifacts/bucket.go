@@ -85,8 +85,10 @@ type Upload struct {
 // uploads, which cost space and are invisible to List.
 type Uploads interface {
 	ListUploads(ctx context.Context, fn func(Upload) error) error
-	// AbortUpload frees the upload's parts and returns their bytes, where known.
-	AbortUpload(ctx context.Context, u Upload) (int64, error)
+	// UploadSize returns the bytes of the parts that were sent.
+	UploadSize(ctx context.Context, u Upload) (int64, error)
+	// AbortUpload frees the parts. Errors: ErrNotFound.
+	AbortUpload(ctx context.Context, u Upload) error
 }
 
 // Semantics is what a store keeps to. Backends state what they promise by construction;

@@ -124,11 +124,10 @@ type MissReason uint8
 
 // Reasons of a miss.
 const (
-	MissNoEntry       MissReason = iota + 1 // the key was never committed
-	MissBlobGone                            // the entry is there, its result blob is not
-	MissBlobSize                            // the result blob has another size than its ref
-	MissStatementGone                       // the entry's statement is not there
-	MissEntryDamaged                        // the entry cannot be read as a record of this key
+	MissNoEntry      MissReason = iota + 1 // the key was never committed
+	MissBlobGone                           // the entry is there, its result blob is not
+	MissBlobSize                           // the result blob has another size than its ref
+	MissEntryDamaged                       // the entry cannot be read as a record of this key
 )
 
 // String returns the reason as text for logs and receipts.
@@ -140,8 +139,6 @@ func (m MissReason) String() string {
 		return "entry without its blob"
 	case MissBlobSize:
 		return "blob of the wrong size"
-	case MissStatementGone:
-		return "entry without its statement"
 	case MissEntryDamaged:
 		return "damaged entry"
 	}

@@ -1,0 +1,13 @@
+package memstore_test
+
+import (
+	"testing"
+
+	"cxrepro/artifacts"
+	"cxrepro/artifacts/memstore"
+	"cxrepro/artifacts/storetest"
+)
+
+func TestConformance(t *testing.T) {
+	storetest.Run(t, storetest.Options{}, func(*testing.T) artifacts.Bucket { return memstore.New("test") })
+}

@@ -1,0 +1,135 @@
+package artifacts
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sort"
+	"time"
+)
+
+// Tombstone stands for an index entry that garbage collection removed. Its statement
+// stays in the store, so that the question where a result came from keeps its answer.
+type Tombstone struct {
+	Format    string    `json:"format"`
+	Key       Key       `json:"key"`
+	Result    Ref       `json:"result"`
+	Statement Ref       `json:"statement"`
+	Reason    string    `json:"reason"`
+	Removed   time.Time `json:"removed"`
+}
+
+const (
+	tombstoneFormat  = "cxrepro.tombstone/1"
+	blobGravesFormat = "cxrepro.tombstone-blobs/1"
+	// buryMost is how many removed blobs one list of graves holds.
+	buryMost = 1000
+)
+
+// blobGraves lists blobs that were removed together.
+type blobGraves struct {
+	Format  string      `json:"format"`
+	Removed time.Time   `json:"removed"`
+	Blobs   []blobGrave `json:"blobs"`
+}
+
+type blobGrave struct {
+	Name string `json:"name"`
+	Size int64  `json:"bytes"`
+}
+
+// bury writes the tombstone, over an earlier one of the same key.
+func (r *Repository) bury(ctx context.Context, t Tombstone) error {
+	t.Format = tombstoneFormat
+	return r.writeGrave(ctx, tombstoneName(t.Key), t)
+}
+
+// buryBlobs writes down which blobs are about to go.
+func (r *Repository) buryBlobs(ctx context.Context, blobs []Info, at time.Time) error {
+	g := blobGraves{Format: blobGravesFormat, Removed: at}
+	for _, b := range blobs {
+		g.Blobs = append(g.Blobs, blobGrave{b.Name, b.Size})
+	}
+	name := areaTombstones + "blobs/" + at.Format("20060102T150405Z") + "-" + r.host.Nonce()
+	return r.writeGrave(ctx, name, g)
+}
+
+func (r *Repository) writeGrave(ctx context.Context, name string, v any) error {
+	body, err := Canonical(v)
+	if err != nil {
+		return err
+	}
+	_, err = r.bucket.Put(ctx, name, bytes.NewReader(body), PutOptions{
+		MediaType: "application/json", SHA256: Sum(body), Multipart: MultipartNever,
+	})
+	return err
+}
+
+// Tombstone returns the tombstone of a key. Errors: ErrNotFound.
+func (r *Repository) Tombstone(ctx context.Context, key Key) (Tombstone, error) {
+	return r.readTombstone(ctx, tombstoneName(key))
+}
+
+func (r *Repository) readTombstone(ctx context.Context, name string) (Tombstone, error) {
+	data, _, err := r.bucket.Read(ctx, name)
+	if err != nil {
+		return Tombstone{}, err
+	}
+	var t Tombstone
+	if err := json.Unmarshal(data, &t); err != nil {
+		return Tombstone{}, fmt.Errorf("tombstone %s: %w", name, err)
+	}
+	return t, nil
+}
+
+// Tombstones calls fn for every tombstone, of one step or of all ("").
+func (r *Repository) Tombstones(ctx context.Context, step string, fn func(Tombstone) error) error {
+	prefix := areaTombstones + "index/"
+	if step != "" {
+		prefix += step + "/"
+	}
+	return r.bucket.List(ctx, prefix, "", func(info Info) error {
+		t, err := r.readTombstone(ctx, info.Name)
+		if errors.Is(err, ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return fn(t)
+	})
+}
+
+// BlobRemoved reports whether and when garbage collection removed the blob.
+func (r *Repository) BlobRemoved(ctx context.Context, d Digest) (time.Time, bool, error) {
+	var when time.Time
+	err := r.bucket.List(ctx, areaTombstones+"blobs/", "", func(info Info) error {
+		data, _, err := r.bucket.Read(ctx, info.Name)
+		if err != nil {
+			return err
+		}
+		var g blobGraves
+		if err := json.Unmarshal(data, &g); err != nil {
+			return fmt.Errorf("tombstone %s: %w", info.Name, err)
+		}
+		for _, b := range g.Blobs {
+			if b.Name == blobName(d) {
+				when = g.Removed
+			}
+		}
+		return nil
+	})
+	return when, !when.IsZero(), err
+}
+
+// sortedNames returns a map's keys in ascending order.
+func sortedNames[V any](m map[string]V) []string {
+	names := make([]string, 0, len(m))
+	for n := range m {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	return names
+}
