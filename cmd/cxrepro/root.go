@@ -123,6 +123,7 @@ items; 4 paused; 5 cancelled; 6 store or Temporal unreachable.`,
 // commands lists every verb, one line each, in alphabetical order.
 func commands(a *app) []*cobra.Command {
 	return []*cobra.Command{
+		newPhantomCommand(a),
 		newVersionCommand(a),
 	}
 }
