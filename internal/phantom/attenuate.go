@@ -1,6 +1,10 @@
 package phantom
 
-import "math"
+import (
+	"math"
+
+	"cxrepro/internal/anatomy"
+)
 
 // canvas holds the path lengths of one picture, pixel by pixel. Tissue lengths are
 // centimetres of water; bone is already an attenuation.
@@ -159,7 +163,7 @@ func (c *canvas) line(l []pt, r, strength float64) {
 var bodyDepth = table{{-200, 15}, {-120, 13}, {-60, 11.5}, {-30, 12.5}, {0, 14.5}, {40, 18}, {100, 20.5}, {200, 21.5}, {420, 22}}
 
 // draw fills the canvas from the anatomy.
-func (a *anatomy) draw(c *canvas) {
+func (a *body) draw(c *canvas) {
 	p := a.p
 	c.rowsOf(a.torso, func(off, x0, x1 int, v interval) {
 		y := (float64(off/c.w)+0.5)/c.sy - a.f.origin.y
@@ -177,14 +181,14 @@ func (a *anatomy) draw(c *canvas) {
 		c.breast(g, 1.4+float64(1.9*p.breast))
 	}
 	a.drawLungs(c)
-	c.tube(a.outline[Heart], 0.8, 10.5, c.solid, c.dense)
+	c.tube(a.outline[anatomy.Heart], 0.8, 10.5, c.solid, c.dense)
 	c.tube(a.strip, 1.6, 9, c.solid)
-	c.tube(a.outline[AorticArch], 1.1, 4.5, c.solid, c.dense)
-	c.tube(a.outline[DescendingAorta], 1, 6, c.solid, c.dense)
-	c.tube(a.outline[AscendingAorta], 1, 5, c.solid, c.dense)
+	c.tube(a.outline[anatomy.AorticArch], 1.1, 4.5, c.solid, c.dense)
+	c.tube(a.outline[anatomy.DescendingAorta], 1, 6, c.solid, c.dense)
+	c.tube(a.outline[anatomy.AscendingAorta], 1, 5, c.solid, c.dense)
 	a.sink(c)
-	c.tubeMax(a.outline[Trachea], 1, 2.2, c.airway)
-	c.tubeMax(a.outline[Bifurcation], 1, 1.5, c.airway)
+	c.tubeMax(a.outline[anatomy.Trachea], 1, 2.2, c.airway)
+	c.tubeMax(a.outline[anatomy.TrachealBifurcation], 1, 1.5, c.airway)
 	a.drawBones(c)
 }
 
@@ -205,8 +209,8 @@ func (c *canvas) breast(g polygon, depth float64) {
 }
 
 // sink weakens organs below the domes, where liver and stomach have their density.
-func (a *anatomy) sink(c *canvas) {
-	for _, dia := range []Structure{RightHemidiaphragm, LeftHemidiaphragm} {
+func (a *body) sink(c *canvas) {
+	for _, dia := range []anatomy.Structure{anatomy.RightHemidiaphragm, anatomy.LeftHemidiaphragm} {
 		inv := float32(1 / (18 * c.sy))
 		c.scanColumns(a.outline[dia], func(x int, in []interval) {
 			for y := max(0, int(in[0].lo+0.5)); y < c.h; y++ {
@@ -218,12 +222,12 @@ func (a *anatomy) sink(c *canvas) {
 
 // drawLungs adds the lungs, thinned below the domes where liver and stomach displace
 // them.
-func (a *anatomy) drawLungs(c *canvas) {
+func (a *body) drawLungs(c *canvas) {
 	dome := make([]float32, c.w)
 	for side := range 2 {
-		lung, dia := RightLung, RightHemidiaphragm
+		lung, dia := anatomy.RightLung, anatomy.RightHemidiaphragm
 		if side == 1 {
-			lung, dia = LeftLung, LeftHemidiaphragm
+			lung, dia = anatomy.LeftLung, anatomy.LeftHemidiaphragm
 		}
 		for i := range dome {
 			dome[i] = float32(c.h)
@@ -259,7 +263,7 @@ func (a *anatomy) drawLungs(c *canvas) {
 }
 
 // gasBubbles are the stomach bubble under the left dome and some bowel gas.
-func (a *anatomy) gasBubbles(dome float64) []polygon {
+func (a *body) gasBubbles(dome float64) []polygon {
 	p := a.p
 	w := &p.wobble
 	out := []polygon{a.put(ellipse(pt{58 + float64(7*w[10]), dome + 24 + float64(3*w[11])}, 15+float64(15*p.gas), 7+float64(8*p.gas), 32), 20)}
@@ -278,7 +282,7 @@ func (a *anatomy) gasBubbles(dome float64) []polygon {
 	return out
 }
 
-func (a *anatomy) drawBones(c *canvas) {
+func (a *body) drawBones(c *canvas) {
 	p := a.p
 	k := p.boneStrength
 	for side := range 2 {
@@ -288,9 +292,9 @@ func (a *anatomy) drawBones(c *canvas) {
 		for i := 1; i <= 8; i++ {
 			c.boneColumns(a.anterior[side][i], float64(0.13*k), 0.86, 0.5)
 		}
-		s, cl := RightScapula, RightClavicle
+		s, cl := anatomy.RightScapula, anatomy.RightClavicle
 		if side == 1 {
-			s, cl = LeftScapula, LeftClavicle
+			s, cl = anatomy.LeftScapula, anatomy.LeftClavicle
 		}
 		c.boneColumns(a.outline[cl], float64(0.42*k), 0.8, 0.5)
 		c.boneRows(a.outline[s], float64(0.38*k), 0.96, 0.92)

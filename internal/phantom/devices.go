@@ -1,7 +1,7 @@
 package phantom
 
 // drawDevices adds wires, electrodes and a tube to bedside films.
-func (a *anatomy) drawDevices(c *canvas, s *stream) {
+func (a *body) drawDevices(c *canvas, s *stream) {
 	if !a.p.devices {
 		return
 	}

@@ -1,6 +1,10 @@
 package phantom
 
-import "slices"
+import (
+	"slices"
+
+	"cxrepro/internal/cxr"
+)
 
 // exposure holds what tube, detector and processing do to a picture.
 type exposure struct {
@@ -24,7 +28,7 @@ type exposure struct {
 }
 
 // exposureOf draws the exposure of a phantom; wide widens every range, for training.
-func exposureOf(seed uint64, index int, view View, wide bool) *exposure {
+func exposureOf(seed uint64, index int, view cxr.ViewPosition, wide bool) *exposure {
 	s := newStream(seed, index, "exposure")
 	e := &exposure{
 		mu:      s.clamped(0.172, 0.01, 0.14, 0.2),
@@ -42,7 +46,7 @@ func exposureOf(seed uint64, index int, view View, wide bool) *exposure {
 		ceiling: s.uniform(238, 255),
 		texture: s.uniform(0.004, 0.02),
 	}
-	if view == ViewAP {
+	if view == cxr.ViewAP {
 		e.noise = float64(e.noise * 1.4)
 		e.scatter = float64(e.scatter * 1.3)
 	}

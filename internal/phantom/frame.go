@@ -1,5 +1,7 @@
 package phantom
 
+import "cxrepro/internal/cxr"
+
 // frame places a patient on the film: size of the exposed picture in millimetres,
 // position of the patient, rotation in the film plane, and the collimated field.
 type frame struct {
@@ -21,7 +23,7 @@ func frameOf(seed uint64, index int, p *patient, o Options) *frame {
 		sin: sine(float64(p.tilt * radians)), cos: cosine(float64(p.tilt * radians)),
 		turn: sine(float64(p.turn * radians)), scaleX: p.scaleX, scaleY: p.scaleY,
 	}
-	if p.view == ViewAP { // shorter distance, larger shadow
+	if p.view == cxr.ViewAP { // shorter distance, larger shadow
 		k := s.uniform(1.02, 1.1)
 		f.scaleX, f.scaleY = float64(f.scaleX*k), float64(f.scaleY*k)
 	}
@@ -64,7 +66,7 @@ func (f *frame) format(s *stream, p *patient, aspect float64) {
 			f.width = 428
 		}
 		f.height = float64(f.width * aspect)
-	case p.view == ViewAP && pick < 0.55, pick < 0.12:
+	case p.view == cxr.ViewAP && pick < 0.55, pick < 0.12:
 		f.width, f.height = 428, 356
 	case pick > 0.86:
 		f.width, f.height = 400, 400

@@ -1,7 +1,7 @@
 package phantom
 
 // drawVessels grows the pulmonary vessels from both hila and draws them inside the lungs.
-func (a *anatomy) drawVessels(c *canvas, s *stream) {
+func (a *body) drawVessels(c *canvas, s *stream) {
 	p := a.p
 	for side := range 2 {
 		sgn := sided(side)
@@ -31,7 +31,7 @@ func (a *anatomy) drawVessels(c *canvas, s *stream) {
 }
 
 // branch draws one vessel with its daughters.
-func (a *anatomy) branch(c *canvas, s *stream, sgn float64, from pt, angle, radius, length float64, depth int) {
+func (a *body) branch(c *canvas, s *stream, sgn float64, from pt, angle, radius, length float64, depth int) {
 	bend := s.normal(0, 9)
 	steps := 3
 	q := from
@@ -55,7 +55,7 @@ func (a *anatomy) branch(c *canvas, s *stream, sgn float64, from pt, angle, radi
 
 // drawOpacities fills patches of lung: returns the share of air left, pixel by pixel, or
 // nil without patches.
-func (a *anatomy) drawOpacities(c *canvas, s *stream) {
+func (a *body) drawOpacities(c *canvas, s *stream) {
 	for _, o := range a.p.opacities {
 		at := a.f.project(o.at, 0)
 		n := 7

@@ -1,5 +1,7 @@
 package phantom
 
+import "cxrepro/internal/anatomy"
+
 // columnOf returns an outline from left and right edges given by height: n rows from y0
 // to y1.
 func columnOf(y0, y1 float64, n int, left, right func(y float64) float64) polygon {
@@ -18,7 +20,7 @@ func columnOf(y0, y1 float64, n int, left, right func(y float64) float64) polygo
 // stemLength is the part of the trachea that belongs to the bifurcation, mm.
 const stemLength = 14
 
-func (a *anatomy) buildAirway() {
+func (a *body) buildAirway() {
 	p := a.p
 	half := func(y float64) float64 {
 		return float64(0.5 * p.tracheaWidth * (1 + float64(0.06*smooth(y, 40, 90)) - float64(0.12*(1-smooth(y, -52, -30)))))
@@ -26,13 +28,13 @@ func (a *anatomy) buildAirway() {
 	tr := columnOf(-50, p.carinaY-stemLength+3, 48,
 		func(y float64) float64 { return p.trachealX(y) - half(y) },
 		func(y float64) float64 { return p.trachealX(y) + half(y) })
-	a.outline[Trachea] = a.put(tr, -5)
-	a.outline[Bifurcation] = a.put(a.bifurcation(half(p.carinaY)), -5)
+	a.outline[anatomy.Trachea] = a.put(tr, -5)
+	a.outline[anatomy.TrachealBifurcation] = a.put(a.bifurcation(half(p.carinaY)), -5)
 }
 
 // bifurcation is the inverted Y. Its offsets are drawn with one scale in both axes, so
 // that the angle on the film is the patient's.
-func (a *anatomy) bifurcation(half float64) polygon {
+func (a *body) bifurcation(half float64) polygon {
 	p := a.p
 	c := p.carina()
 	drop := table{{30, 46}, {60, 44}, {112, 33}}.at(p.carinaAngle)
@@ -57,7 +59,7 @@ func (a *anatomy) bifurcation(half float64) polygon {
 // bronchus returns the wall of one main bronchus for a limb that opens to positive x:
 // carina, inner wall (straight for more than half of the drop), end, outer wall up to
 // the side of the trachea.
-func (a *anatomy) bronchus(angle, drop, half, thick, bend float64) []pt {
+func (a *body) bronchus(angle, drop, half, thick, bend float64) []pt {
 	b1 := float64(angle * radians)
 	b2 := float64(max(angle, min(angle+bend, 60)) * radians)
 	d1, d2 := float64(0.55*drop), float64(0.45*drop)
@@ -76,16 +78,16 @@ func (a *anatomy) bronchus(angle, drop, half, thick, bend float64) []pt {
 	return []pt{{0, 0}, p1, p2, mid, o2, o1, {half, y}}
 }
 
-func (a *anatomy) buildAorta() {
+func (a *body) buildAorta() {
 	p := a.p
 	shift := float64(0.5 * p.mediastinalX())
 	ay, k := p.archY, p.knobEdge
 	r := 19 + float64(0.16*(k-34))
 	arch := closed([]pt{{k, ay}, {k - 4, ay - 12}, {k - 15, ay - r}, {k - 29, ay - r + 5}, {float64(0.1 * k), ay - 10},
 		{-6, ay - 5}, {-7, ay + 4}, {2, ay + 11}, {k - 21, ay + 15}, {k - 7, ay + 12}}, 6)
-	a.outline[AorticArch] = a.put(arch.each(func(q pt) pt { return pt{q.x + shift, q.y} }), -10)
-	a.outline[DescendingAorta] = a.put(p.descending(), -40)
-	a.outline[AscendingAorta] = a.put(p.ascending(), 8)
+	a.outline[anatomy.AorticArch] = a.put(arch.each(func(q pt) pt { return pt{q.x + shift, q.y} }), -10)
+	a.outline[anatomy.DescendingAorta] = a.put(p.descending(), -40)
+	a.outline[anatomy.AscendingAorta] = a.put(p.ascending(), 8)
 }
 
 // descendingEdges returns top and bottom of the descending aorta and its edges by height.
@@ -124,7 +126,7 @@ func (p *patient) ascending() polygon {
 	return closed(knots, 5)
 }
 
-func (a *anatomy) buildHeart() {
+func (a *body) buildHeart() {
 	p := a.p
 	width := float64(float64(2*p.ctr) * p.wall(min(225, p.domeRight+p.sulcusR-10)))
 	r, l := float64(width*p.heartSplit), float64(width*(1-p.heartSplit))
@@ -138,7 +140,7 @@ func (a *anatomy) buildHeart() {
 	for i := range knots {
 		knots[i].x += shift
 	}
-	a.outline[Heart] = a.put(closed(knots, 6), 22)
+	a.outline[anatomy.Heart] = a.put(closed(knots, 6), 22)
 	m := p.mediastinalX()
 	right := spline{{-4, 0.8}, {20, 0.84}, {45, 0.9}, {70, 0.98}, {82, 1}, {110, 0.97}}
 	left := spline{{-4, 0.74}, {20, 0.78}, {45, 0.88}, {66, 0.99}, {76, 1}, {92, 0.9}, {110, 0.84}}
@@ -146,7 +148,7 @@ func (a *anatomy) buildHeart() {
 	med := columnOf(-4, p.carinaY+9, 30,
 		func(y float64) float64 { return follow(y) - float64(p.mediRight*right.at(y)) },
 		func(y float64) float64 { return follow(y) + float64(p.mediLeft*left.at(y)) })
-	a.outline[UpperMediastinum] = a.put(med, 0)
+	a.outline[anatomy.UpperMediastinum] = a.put(med, 0)
 	low := p.carinaY + 9
 	fade := func(y float64) float64 { return 1 - float64(0.5*smooth(y, low-6, low+58)) }
 	a.strip = a.put(columnOf(-14, low+62, 44,
@@ -155,7 +157,7 @@ func (a *anatomy) buildHeart() {
 }
 
 // buildBody draws what has no mask: skin, arms, upper arms and breasts.
-func (a *anatomy) buildBody() {
+func (a *body) buildBody() {
 	p := a.p
 	side := p.chestHalf + 16 + p.fat
 	half := spline{{-300, 72}, {-220, 74}, {-160, 70}, {-110, 61}, {-70, 56}, {-45, 62}, {-30, 80}, {-14, 122}, {4, 168}, {24, 194}, {60, 188}, {100, side + 10}, {130, side + 2}, {180, side - 3}, {240, side}, {320, side + 8}, {540, side + 16}}

@@ -1,30 +1,12 @@
 package phantom
 
-// View is the projection of a phantom.
-type View uint8
-
-// The views a phantom can have.
-const (
-	ViewPA View = iota + 1
-	ViewAP
-)
-
-// String returns "PA" or "AP".
-func (v View) String() string {
-	switch v {
-	case ViewPA:
-		return "PA"
-	case ViewAP:
-		return "AP"
-	}
-	return "unset"
-}
+import "cxrepro/internal/cxr"
 
 // patient holds every number that shapes the anatomy. Lengths are millimetres on the
 // film plane for a patient of scale one, angles degrees. y = 0 is the lung apex, x = 0
 // the spine, x grows towards the patient's left (the picture's right).
 type patient struct {
-	view             View
+	view             cxr.ViewPosition
 	scaleX, scaleY   float64 // patient size
 	chestHalf        float64 // half the inner thoracic width
 	domeRight        float64 // height of the right dome
@@ -93,11 +75,11 @@ type opacity struct {
 // patientOf draws the patient of a phantom.
 func patientOf(seed uint64, index int) *patient {
 	s := newStream(seed, index, "patient")
-	p := &patient{view: ViewPA}
+	p := &patient{view: cxr.ViewPA}
 	if s.chance(0.38) {
-		p.view = ViewAP
+		p.view = cxr.ViewAP
 	}
-	ap := p.view == ViewAP
+	ap := p.view == cxr.ViewAP
 	p.female = s.chance(0.45)
 	size := s.clamped(1.0, 0.045, 0.88, 1.11)
 	if p.female {
@@ -195,7 +177,7 @@ func (p *patient) heart(s *stream, ap bool) {
 func (p *patient) vessels(s *stream) {
 	p.mediRight = s.clamped(23, 1.8, 18, 28)
 	p.mediLeft = s.clamped(28, 2, 22, 33)
-	if p.view == ViewAP {
+	if p.view == cxr.ViewAP {
 		p.mediRight += 3
 		p.mediLeft += 3
 	}

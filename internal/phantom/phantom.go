@@ -1,5 +1,16 @@
 package phantom
 
+import (
+	"fmt"
+
+	"cxrepro/internal/anatomy"
+	"cxrepro/internal/cxr"
+)
+
+// AppearanceVersion changes whenever the pixels or masks of a phantom change: a network
+// trained on one version is measured on the same version.
+const AppearanceVersion = 1
+
 // Options choose how a phantom is drawn.
 type Options struct {
 	Aspect float64 // wanted film height over width; 0 draws a format
@@ -13,7 +24,7 @@ type Phantom struct {
 
 	patient  *patient
 	frame    *frame
-	anatomy  *anatomy
+	body     *body
 	exposure *exposure
 }
 
@@ -25,8 +36,8 @@ func New(seed uint64, index int, o Options) *Phantom {
 	return &Phantom{seed, index, p, f, build(p, f), exposureOf(seed, index, p.view, o.Wide)}
 }
 
-// View is the projection.
-func (p *Phantom) View() View { return p.patient.view }
+// View is the projection, PA or AP.
+func (p *Phantom) View() cxr.ViewPosition { return p.patient.view }
 
 // Film returns the film size in millimetres.
 func (p *Phantom) Film() (width, height float64) { return p.frame.width, p.frame.height }
@@ -34,27 +45,46 @@ func (p *Phantom) Film() (width, height float64) { return p.frame.width, p.frame
 // Findings lists what was put on purpose into this phantom, in drawing order.
 func (p *Phantom) Findings() []string { return p.patient.findings }
 
-// Picture is a phantom on a raster: row-major 8-bit grey and the true masks.
+// Cropped names what a cut film loses ("apex", "base", "left side", "right side"); empty
+// for a film that shows the whole chest.
+func (p *Phantom) Cropped() string { return p.frame.cropped }
+
+// Picture is a phantom on a raster, with the true mask of every structure of
+// [Structures]. A structure outside the exposed field has an empty mask.
 type Picture struct {
-	Width, Height int
-	Pix           []uint8
-	masks         [StructureCount + 1]rows
+	Image *cxr.Image
+	Masks *anatomy.Masks
 }
+
+// Limits of a picture's sides, pixels.
+const (
+	MinSide = 64
+	MaxSide = 8192
+)
 
 // Picture renders the phantom at w x h pixels over the whole film; the scales of the two
 // axes are independent.
-func (p *Phantom) Picture(w, h int) *Picture {
+//
+// Errors: a side outside MinSide..MaxSide.
+func (p *Phantom) Picture(w, h int) (*Picture, error) {
+	if w < MinSide || h < MinSide || w > MaxSide || h > MaxSide {
+		return nil, fmt.Errorf("phantom %d of seed %d: size %dx%d: give sides of %d to %d pixels", p.Index, p.Seed, w, h, MinSide, MaxSide)
+	}
 	c := newCanvas(w, h, p.frame)
 	field := p.field(c)
-	p.anatomy.draw(c)
+	p.body.draw(c)
 	s := newStream(p.Seed, p.Index, "lung")
-	p.anatomy.drawVessels(c, s)
-	p.anatomy.drawOpacities(c, s)
-	p.anatomy.drawDevices(c, newStream(p.Seed, p.Index, "devices"))
+	p.body.drawVessels(c, s)
+	p.body.drawOpacities(c, s)
+	p.body.drawDevices(c, newStream(p.Seed, p.Index, "devices"))
 	s = newStream(p.Seed, p.Index, "noise")
-	pix := c.develop(c.attenuation(p.exposure, s), p.exposure, field, s)
-	c.stamp(pix, p.exposure, field)
-	return &Picture{w, h, pix, p.anatomy.masks(c, field)}
+	im := &cxr.Image{Width: w, Height: h, Pix: c.develop(c.attenuation(p.exposure, s), p.exposure, field, s)}
+	c.stamp(im.Pix, p.exposure, field)
+	masks, err := p.body.masks(c, field)
+	if err != nil {
+		return nil, fmt.Errorf("phantom %d of seed %d: %w", p.Index, p.Seed, err)
+	}
+	return &Picture{im, masks}, nil
 }
 
 // field is the collimated field in pixels.
@@ -67,16 +97,19 @@ func (p *Phantom) field(c *canvas) [4]int {
 }
 
 // masks rasterises every structure inside the field.
-func (a *anatomy) masks(c *canvas, field [4]int) (out [StructureCount + 1]rows) {
+func (a *body) masks(c *canvas, field [4]int) (*anatomy.Masks, error) {
+	out, err := anatomy.NewMasks(c.w, c.h, c.w, c.h, drawn)
+	if err != nil {
+		return nil, err
+	}
 	for _, s := range Structures() {
-		if s != Cardiomediastinum {
-			out[s] = c.fill(a.outline[s], field)
+		if s == anatomy.Cardiomediastinum {
+			continue
+		}
+		if err := out.Put(s, c.fill(a.outline[s], field)); err != nil {
+			return nil, err
 		}
 	}
-	out[Cardiomediastinum] = hull(c.h, out[UpperMediastinum], out[AorticArch], out[AscendingAorta], out[Heart])
-	return out
+	whole := hull(c.w, c.h, out.Mask(anatomy.UpperMediastinum), out.Mask(anatomy.AorticArch), out.Mask(anatomy.AscendingAorta), out.Mask(anatomy.Heart))
+	return out, out.Put(anatomy.Cardiomediastinum, whole)
 }
-
-// AppearanceVersion changes whenever the pixels or masks of a phantom change: a network
-// trained on one version is measured on the same version.
-const AppearanceVersion = 1

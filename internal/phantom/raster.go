@@ -3,6 +3,8 @@ package phantom
 import (
 	"math"
 	"slices"
+
+	"cxrepro/internal/mask"
 )
 
 // interval is a stretch [lo, hi) of a scan line in pixels, ends between pixel centres.
@@ -90,63 +92,39 @@ func (v interval) pixels(n int) (lo, hi int) {
 	return max(0, int(math.Ceil(v.lo-0.5))), min(n, int(math.Ceil(v.hi-0.5)))
 }
 
-// run is a half-open stretch of set pixels in a row.
-type run struct{ x0, x1 int32 }
-
-// rows is a mask: runs by row, sorted, disjoint.
-type rows [][]run
-
 // fill rasterises an outline by the pixel-centre rule inside the field (pixels).
-func (g *grid) fill(outline polygon, field [4]int) rows {
-	out := make(rows, g.h)
+func (g *grid) fill(outline polygon, field [4]int) mask.Mask {
+	b := mask.NewBuilder(g.w, g.h)
 	g.scan(outline, func(y int, in []interval) {
 		if y < field[1] || y >= field[3] {
 			return
 		}
+		end := 0
 		for _, v := range in {
-			a, b := v.pixels(g.w)
-			a, b = max(a, field[0]), min(b, field[2])
-			if b <= a {
-				continue
+			x0, x1 := v.pixels(g.w)
+			x0, x1 = max(x0, field[0], end), min(x1, field[2])
+			if x1 > x0 {
+				b.Add(y, x0, x1)
+				end = x1
 			}
-			if k := len(out[y]); k > 0 && out[y][k-1].x1 >= int32(a) {
-				out[y][k-1].x1 = max(out[y][k-1].x1, int32(b))
-				continue
-			}
-			out[y] = append(out[y], run{int32(a), int32(b)})
 		}
 	})
-	return out
+	return b.Mask()
 }
 
 // hull returns, row by row, the span from the first to the last pixel of several masks.
-func hull(h int, masks ...rows) rows {
-	out := make(rows, h)
-	for y := range out {
-		var r run
-		seen := false
+func hull(w, h int, masks ...mask.Mask) mask.Mask {
+	b := mask.NewBuilder(w, h)
+	for y := range h {
+		first, last := w, -1
 		for _, m := range masks {
-			for _, q := range m[y] {
-				if !seen {
-					r, seen = q, true
-				}
-				r = run{min(r.x0, q.x0), max(r.x1, q.x1)}
+			if x0, x1, ok := m.Span(y); ok {
+				first, last = min(first, x0), max(last, x1)
 			}
 		}
-		if seen {
-			out[y] = []run{r}
+		if last >= 0 {
+			b.Add(y, first, last+1)
 		}
 	}
-	return out
-}
-
-// area returns the number of set pixels.
-func (m rows) area() int {
-	n := 0
-	for _, r := range m {
-		for _, q := range r {
-			n += int(q.x1 - q.x0)
-		}
-	}
-	return n
+	return b.Mask()
 }

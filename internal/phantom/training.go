@@ -1,10 +1,9 @@
 package phantom
 
 import (
-	"bytes"
 	"fmt"
-	"image"
-	"image/jpeg"
+
+	"cxrepro/internal/cxr"
 )
 
 // SampleSize is the edge of a training sample in pixels.
@@ -23,59 +22,56 @@ type Sample struct{ Pix, Masks []byte }
 // on which other samples are drawn.
 func TrainingSample(seed uint64, index int) (*Sample, error) {
 	p := New(seed, index, Options{Wide: true})
-	pic := p.Picture(SampleSize, SampleSize)
-	s := newStream(seed, index, "coding")
-	pix := pic.Pix
-	if s.chance(0.4) {
-		var err error
-		if pix, err = recode(pix, SampleSize, SampleSize, 60+s.intn(36)); err != nil {
-			return nil, fmt.Errorf("phantom %d of seed %d: %w", index, seed, err)
-		}
-	}
-	return &Sample{Pix: pix, Masks: pic.bitPlanes()}, nil
-}
-
-// recode passes grey pixels through JPEG.
-func recode(pix []uint8, w, h, quality int) ([]uint8, error) {
-	var b bytes.Buffer
-	src := &image.Gray{Pix: pix, Stride: w, Rect: image.Rect(0, 0, w, h)}
-	if err := jpeg.Encode(&b, src, &jpeg.Options{Quality: quality}); err != nil {
-		return nil, err
-	}
-	im, err := jpeg.Decode(&b)
+	pic, err := p.Picture(SampleSize, SampleSize)
 	if err != nil {
 		return nil, err
 	}
-	g, ok := im.(*image.Gray)
-	if !ok {
-		return nil, fmt.Errorf("recoded picture has type %T, want grey", im)
+	s := newStream(seed, index, "coding")
+	im := pic.Image
+	if s.chance(0.4) {
+		if im, err = recode(im, 60+s.intn(36)); err != nil {
+			return nil, fmt.Errorf("phantom %d of seed %d: %w", index, seed, err)
+		}
 	}
-	out := make([]uint8, 0, w*h)
-	for y := range h {
-		out = append(out, g.Pix[y*g.Stride:y*g.Stride+w]...)
+	return &Sample{Pix: im.Pix, Masks: pic.bitPlanes()}, nil
+}
+
+// recode passes a picture through JPEG.
+func recode(m *cxr.Image, quality int) (*cxr.Image, error) {
+	data, err := cxr.EncodeJPEG(m, quality)
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	return cxr.Decode(data, cxr.Limits{})
 }
 
 // bitPlanes packs all masks, one bit per pixel.
 func (p *Picture) bitPlanes() []byte {
-	stride := (p.Width + 7) / 8
-	out := make([]byte, StructureCount*p.Height*stride)
-	for _, s := range Structures() {
-		plane := out[(int(s)-1)*p.Height*stride:]
-		for y, row := range p.masks[s] {
-			line := plane[y*stride : (y+1)*stride]
-			for _, r := range row {
-				for x := r.x0; x < r.x1; x++ {
-					if x&7 == 0 && x+8 <= r.x1 {
-						line[x>>3] = 0xff
-						x += 7
-						continue
-					}
-					line[x>>3] |= 0x80 >> (x & 7)
-				}
+	stride := (p.Image.Width + 7) / 8
+	list := Structures()
+	out := make([]byte, len(list)*p.Image.Height*stride)
+	for i, s := range list {
+		plane := out[i*p.Image.Height*stride:]
+		m := p.Masks.Mask(s)
+		for y := range p.Image.Height {
+			for _, r := range m.Row(y) {
+				setBits(plane[y*stride:(y+1)*stride], int(r.X0), int(r.X1))
 			}
 		}
 	}
 	return out
+}
+
+// setBits sets bits a up to, not including, b of a line, the most significant bit first.
+func setBits(line []byte, a, b int) {
+	for a < b && a&7 != 0 {
+		line[a>>3] |= 0x80 >> (a & 7)
+		a++
+	}
+	for ; a+8 <= b; a += 8 {
+		line[a>>3] = 0xff
+	}
+	for ; a < b; a++ {
+		line[a>>3] |= 0x80 >> (a & 7)
+	}
 }

@@ -1,5 +1,7 @@
 package phantom
 
+import "cxrepro/internal/anatomy"
+
 // vertebraY holds the centres of C5..C7, T1..T12 and L1..L3 from the apex, mm.
 var vertebraY = [...]float64{-66, -49, -33, -15 + 19, 23, 43, 63, 84, 105, 127, 150, 174, 199, 225, 252, 283, 315, 348}
 
@@ -9,12 +11,12 @@ const firstThoracic = 3 // index of T1 in vertebraY
 // widest.
 var wallShape = spline{{-6, 0.41}, {6, 0.54}, {24, 0.685}, {52, 0.81}, {85, 0.895}, {120, 0.948}, {155, 0.978}, {190, 0.993}, {225, 1}, {262, 1}, {300, 0.985}, {340, 0.97}}
 
-// anatomy is a patient on a film: every outline in film millimetres.
-type anatomy struct {
+// body is a patient on a film: every outline in film millimetres.
+type body struct {
 	p *patient
 	f *frame
 
-	outline [StructureCount + 1]polygon
+	outline [anatomy.Count + 1]polygon
 	// ribs on both sides: 0 right, 1 left; posterior 1..12 and anterior 1..8
 	posterior [2][13]polygon
 	anterior  [2][9]polygon
@@ -51,8 +53,8 @@ func (p *patient) mediastinalX() float64 {
 }
 
 // build draws all outlines of a patient on a film.
-func build(p *patient, f *frame) *anatomy {
-	a := &anatomy{p: p, f: f}
+func build(p *patient, f *frame) *body {
+	a := &body{p: p, f: f}
 	a.buildSpine()
 	for side := range 2 {
 		a.buildDome(side)
@@ -77,11 +79,11 @@ func sided(side int) float64 {
 }
 
 // put maps a patient outline of constant depth to the film.
-func (a *anatomy) put(g polygon, z float64) polygon {
+func (a *body) put(g polygon, z float64) polygon {
 	return g.each(func(q pt) pt { return a.f.project(q, z) })
 }
 
-func (a *anatomy) buildSpine() {
+func (a *body) buildSpine() {
 	p := a.p
 	for i, y := range vertebraY {
 		pitch := 19.0
@@ -108,7 +110,7 @@ func (a *anatomy) buildSpine() {
 		a.spine = append(a.spine, g)
 		a.spineMid = append(a.spineMid, a.f.project(c, -45))
 		if k := i - firstThoracic; k >= 0 && k < 7 {
-			a.outline[T1+Structure(k)] = g
+			a.outline[anatomy.ThoracicVertebra(k+1)] = g
 		}
 	}
 }
@@ -134,7 +136,7 @@ func vertebralBody(w, h float64) polygon {
 }
 
 // buildDome sets the height of the diaphragm over the lateral distance x (mm).
-func (a *anatomy) buildDome(side int) {
+func (a *body) buildDome(side int) {
 	p := a.p
 	top, sulcus := p.domeRight, p.sulcusR
 	peak := 64 + float64(4*p.wobble[0])
@@ -162,9 +164,9 @@ func (a *anatomy) buildDome(side int) {
 	}
 	low := top + sulcus + 20
 	g = append(g, pt{float64(sgn * 16), low - 6}, pt{float64(sgn * 30), low}, pt{float64(sgn * (end - 16)), low}, pt{float64(sgn * (end - 2)), low - 8})
-	s := RightHemidiaphragm
+	s := anatomy.RightHemidiaphragm
 	if side == 1 {
-		s = LeftHemidiaphragm
+		s = anatomy.LeftHemidiaphragm
 	}
 	a.outline[s] = a.put(g, -10)
 }
@@ -175,13 +177,13 @@ var medialEdge = [2]spline{
 	{{10, 39}, {20, 33}, {45, 28}, {70, 27}, {95, 24}, {125, 18}, {160, 17}, {200, 19}, {235, 23}, {260, 26}},
 }
 
-func (a *anatomy) buildLung(side int) {
+func (a *body) buildLung(side int) {
 	p := a.p
 	top, sulcus, fluid := p.domeRight, p.sulcusR, p.effusionR
-	s := RightLung
+	s := anatomy.RightLung
 	if side == 1 {
 		top, sulcus, fluid = p.domeLeft, p.sulcusL, p.effusionL
-		s = LeftLung
+		s = anatomy.LeftLung
 	}
 	sgn := sided(side)
 	tip := top + sulcus - fluid
@@ -228,7 +230,7 @@ func (a *anatomy) buildLung(side int) {
 // end as a share of the chest wall.
 var ribReach = [13]pt{1: {20, 0.98}, 2: {28, 1.005}, 3: {36, 1.015}, 4: {42, 1.02}, 5: {47, 1.02}, 6: {51, 1.02}, 7: {54, 1.02}, 8: {56, 1.02}, 9: {58, 1.02}, 10: {57, 1.0}, 11: {48, 0.86}, 12: {34, 0.6}}
 
-func (a *anatomy) buildRibs(side int) {
+func (a *body) buildRibs(side int) {
 	p := a.p
 	sgn := sided(side)
 	for i := 1; i <= 12; i++ {
@@ -245,7 +247,7 @@ func (a *anatomy) buildRibs(side int) {
 		half := p.ribHalf - float64(0.5*smooth(float64(i), 8, 12))
 		a.posterior[side][i] = a.rib(knots, sgn, half, -55, -15)
 		if side == 0 && i <= 11 {
-			a.outline[posteriorRib(i)] = a.posterior[side][i]
+			a.outline[anatomy.RightPosteriorRib(i)] = a.posterior[side][i]
 		}
 		if i <= 8 {
 			a.anterior[side][i] = a.anteriorRib(i, sgn, x1, y1)
@@ -254,7 +256,7 @@ func (a *anatomy) buildRibs(side int) {
 }
 
 // rib thickens a line given for the lateral distance; depth runs from z0 to z1.
-func (a *anatomy) rib(knots []pt, sgn, half, z0, z1 float64) polygon {
+func (a *body) rib(knots []pt, sgn, half, z0, z1 float64) polygon {
 	line := open(knots, 6)
 	n := float64(len(line) - 1)
 	for i, q := range line {
@@ -268,7 +270,7 @@ func (a *anatomy) rib(knots []pt, sgn, half, z0, z1 float64) polygon {
 }
 
 // anteriorRib is the front arc from the lateral end towards the sternum.
-func (a *anatomy) anteriorRib(i int, sgn, x1, y1 float64) polygon {
+func (a *body) anteriorRib(i int, sgn, x1, y1 float64) polygon {
 	fi := float64(i)
 	fall := 30 + float64(5*fi)
 	x2 := 34 + float64(4*max(0, fi-3)) + float64(3*fi)
@@ -283,13 +285,13 @@ func (a *anatomy) anteriorRib(i int, sgn, x1, y1 float64) polygon {
 	})
 }
 
-func (a *anatomy) buildClavicle(side int) {
+func (a *body) buildClavicle(side int) {
 	p := a.p
 	sgn := sided(side)
 	x0, y0 := p.clavMedialR, p.clavY+float64(0.5*p.clavSkew)
-	s := RightClavicle
+	s := anatomy.RightClavicle
 	if side == 1 {
-		x0, y0, s = p.clavMedialL, p.clavY-float64(0.5*p.clavSkew), LeftClavicle
+		x0, y0, s = p.clavMedialL, p.clavY-float64(0.5*p.clavSkew), anatomy.LeftClavicle
 	}
 	r := p.clavRise
 	knots := []pt{{x0 + 5, y0}, {44, y0 - float64(0.25*r)}, {72, y0 - float64(0.58*r)}, {104, y0 - float64(0.9*r)}, {136, y0 - float64(1.02*r)}, {164, y0 - float64(0.9*r)}}
@@ -308,12 +310,12 @@ func (a *anatomy) buildClavicle(side int) {
 var scapulaShape = []pt{{94, 24}, {93, 40}, {97, 66}, {105, 98}, {113, 130}, {119, 156}, {124, 167}, {131, 162}, {136, 140}, {143, 108}, {149, 82}, {153, 66},
 	{161, 58}, {165, 44}, {163, 33}, {172, 31}, {184, 27}, {191, 17}, {187, 8}, {176, 6}, {164, 12}, {150, 20}, {130, 24}, {110, 19}}
 
-func (a *anatomy) buildScapula(side int) {
+func (a *body) buildScapula(side int) {
 	p := a.p
 	sgn := sided(side)
-	shift, s := p.scapShiftR, RightScapula
+	shift, s := p.scapShiftR, anatomy.RightScapula
 	if side == 1 {
-		shift, s = p.scapShiftL, LeftScapula
+		shift, s = p.scapShiftL, anatomy.LeftScapula
 	}
 	place := func(q pt) pt {
 		x := q.x - float64(shift*(1-float64(0.55*smooth(q.x, 115, 190))))
