@@ -183,8 +183,13 @@ func (s *Session) appendCUDA(o *ort.SessionOptions) error {
 	return nil
 }
 
-// Input returns the input buffer, which the caller fills before Run.
-func (s *Session) Input() []float32 { return s.input.GetData() }
+// Input returns the input buffer, which the caller fills before Run; nil after Close.
+func (s *Session) Input() []float32 {
+	if s.closed {
+		return nil
+	}
+	return s.input.GetData()
+}
 
 // Floats returns the output buffer of a float32 output, else nil. Valid until the next
 // Run.

@@ -1,0 +1,185 @@
+package segment
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/goccy/go-yaml"
+
+	"cxrepro/artifacts"
+	"cxrepro/internal/anatomy"
+	"cxrepro/internal/onnx"
+)
+
+// CardFormat is the one format of cards that is read.
+const CardFormat = "cxrepro-model-card-1"
+
+// NoStructure stands in a card's channel list for a channel that means nothing to us.
+const NoStructure = "-"
+
+// Card describes one model file: everything about it that can change a mask, and what a
+// person should know before using it.
+type Card struct {
+	Format   string   `yaml:"format" json:"format"`
+	Name     string   `yaml:"name" json:"name"`
+	Version  string   `yaml:"version" json:"version"`
+	File     string   `yaml:"file" json:"file"` // relative to the card
+	SHA256   string   `yaml:"sha256" json:"sha256"`
+	Licence  Licence  `yaml:"licence" json:"licence"`
+	Source   string   `yaml:"source" json:"source"`
+	Input    Input    `yaml:"input" json:"input"`
+	Output   Output   `yaml:"output" json:"output"`
+	Channels []string `yaml:"channels" json:"channels"`
+	Notes    string   `yaml:"notes" json:"notes,omitempty"`
+	Measured *Figures `yaml:"measured" json:"measured,omitempty"`
+
+	path       string // of the card, for messages
+	read       func() ([]byte, error)
+	structures []anatomy.Structure // by channel, 0 for NoStructure
+	digest     artifacts.Digest
+}
+
+// Licence says under which terms the weights may be used.
+type Licence struct {
+	Name   string `yaml:"name" json:"name"`
+	Notice string `yaml:"notice" json:"notice,omitempty"` // shown whenever the model is loaded
+}
+
+// Input says how a picture becomes the model's input.
+type Input struct {
+	Name     string    `yaml:"name" json:"name"`
+	Width    int       `yaml:"width" json:"width"`
+	Height   int       `yaml:"height" json:"height"`
+	Channels int       `yaml:"channels" json:"channels"`
+	Layout   string    `yaml:"layout" json:"layout"`
+	Divisor  float64   `yaml:"divisor" json:"divisor"`
+	Mean     []float64 `yaml:"mean" json:"mean"`
+	Std      []float64 `yaml:"std" json:"std"`
+	Resize   Resize    `yaml:"resize" json:"resize"`
+}
+
+// Output kinds.
+const (
+	KindLogits = "logits" // float32, in the mask when greater than the threshold
+	KindMasks  = "masks"  // uint8 or bool, in the mask when not zero
+)
+
+// Output says what the model puts out.
+type Output struct {
+	Name      string  `yaml:"name" json:"name"`
+	Kind      string  `yaml:"kind" json:"kind"`
+	Threshold float64 `yaml:"threshold" json:"threshold"`
+	Layout    string  `yaml:"layout" json:"layout"`
+	Width     int     `yaml:"width" json:"width"`
+	Height    int     `yaml:"height" json:"height"`
+}
+
+// Figures are the model's measured overlaps on held-out data.
+type Figures struct {
+	Data  string   `yaml:"data" json:"data"`
+	Cases int      `yaml:"cases" json:"cases"`
+	Rows  []Figure `yaml:"rows" json:"rows"`
+}
+
+// Figure is one structure's measured overlap.
+type Figure struct {
+	Structure string  `yaml:"structure" json:"structure"`
+	DiceMean  float64 `yaml:"dice_mean" json:"dice_mean"`
+	DiceMin   float64 `yaml:"dice_min" json:"dice_min"`
+	IoUMean   float64 `yaml:"iou_mean" json:"iou_mean,omitempty"`
+}
+
+// LoadCard reads and validates a card; the model file itself is not opened.
+//
+// Errors: *CardError, with every violation.
+func LoadCard(file string) (*Card, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, &CardError{Path: file, Err: err}
+	}
+	c, err := parseCard(file, data)
+	if err != nil {
+		return nil, err
+	}
+	model := c.File
+	if !filepath.IsAbs(model) {
+		model = filepath.Join(filepath.Dir(file), filepath.FromSlash(model))
+	}
+	c.read = func() ([]byte, error) { return os.ReadFile(model) }
+	return c, nil
+}
+
+// LoadCardFS is LoadCard for a card and a model that are part of the program.
+func LoadCardFS(fsys fs.FS, file string) (*Card, error) {
+	data, err := fs.ReadFile(fsys, file)
+	if err != nil {
+		return nil, &CardError{Path: file, Err: err}
+	}
+	c, err := parseCard(file, data)
+	if err != nil {
+		return nil, err
+	}
+	c.read = func() ([]byte, error) { return fs.ReadFile(fsys, path.Join(path.Dir(file), c.File)) }
+	return c, nil
+}
+
+func parseCard(file string, data []byte) (*Card, error) {
+	var c Card
+	if err := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict()).Decode(&c); err != nil {
+		return nil, &CardError{Path: file, Err: err}
+	}
+	c.path = file
+	if err := c.Validate(); err != nil {
+		return nil, &CardError{Path: file, Err: err}
+	}
+	return &c, nil
+}
+
+// Structures returns the structures that the model can find.
+func (c *Card) Structures() anatomy.Set {
+	var s anatomy.Set
+	for _, t := range c.structures {
+		s = s.With(t)
+	}
+	return s
+}
+
+// Digest is the digest of the model file that the card names.
+func (c *Card) Digest() artifacts.Digest { return c.digest }
+
+// Verify reads the model file and compares its digest with the card's.
+//
+// Errors: *CardError if the file cannot be read, *DigestError.
+func (c *Card) Verify() error {
+	_, err := c.model()
+	return err
+}
+
+// model returns the verified bytes of the model file: what is checked is what is run.
+func (c *Card) model() ([]byte, error) {
+	data, err := c.read()
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%w; hint: put the model file %s beside the card", err, c.File)
+		}
+		return nil, &CardError{Path: c.path, Err: err}
+	}
+	if got := artifacts.Sum(data); got != c.digest {
+		return nil, &DigestError{File: c.File, Want: c.digest, Got: got}
+	}
+	return data, nil
+}
+
+// tensors returns the input and output that the card promises, for one picture.
+func (c *Card) tensors() (in, out onnx.Tensor) {
+	in = onnx.Tensor{Name: c.Input.Name, Element: onnx.Float32,
+		Shape: []int64{1, int64(c.Input.Channels), int64(c.Input.Height), int64(c.Input.Width)}}
+	out = onnx.Tensor{Name: c.Output.Name, Element: onnx.Float32,
+		Shape: []int64{1, int64(len(c.Channels)), int64(c.Output.Height), int64(c.Output.Width)}}
+	return in, out
+}
