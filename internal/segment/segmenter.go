@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"cxrepro/internal/anatomy"
 	"cxrepro/internal/cxr"
@@ -131,22 +132,34 @@ func (s *Segmenter) Segment(ctx context.Context, m *cxr.Image) (*anatomy.Masks, 
 	return s.masks(m.Width, m.Height)
 }
 
-// masks reads the session's output.
+// masks reads the session's output, the channels shared out among as many goroutines as
+// the session has threads: they lie idle just now.
 func (s *Segmenter) masks(width, height int) (*anatomy.Masks, error) {
 	w, h := s.card.Output.Width, s.card.Output.Height
 	found, err := anatomy.NewMasks(w, h, width, height, s.declared)
 	if err != nil {
 		return nil, fmt.Errorf("segment: %w", err)
 	}
+	n := len(s.card.structures)
+	masks, errs := make([]mask.Mask, n), make([]error, n)
+	workers := min(s.session.Runtime().Threads, n)
+	var wg sync.WaitGroup
+	for first := range workers {
+		wg.Go(func() {
+			for c := first; c < n; c += workers {
+				masks[c], errs[c] = s.channel(c, w, h)
+			}
+		})
+	}
+	wg.Wait()
 	for c, structure := range s.card.structures {
-		m, err := s.channel(c, w, h)
-		if err != nil {
-			return nil, err
+		if errs[c] != nil {
+			return nil, errs[c]
 		}
 		if !structure.Valid() {
 			continue
 		}
-		if err := found.Put(structure, m); err != nil {
+		if err := found.Put(structure, masks[c]); err != nil {
 			return nil, fmt.Errorf("segment: %w", err)
 		}
 	}
