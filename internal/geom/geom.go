@@ -63,5 +63,5 @@ func AngleAt(apex, a, c Vec) (degrees float64, ok bool) {
 	}
 	dot := float64(u.X*v.X) + float64(u.Y*v.Y)
 	cos := math.Max(-1, math.Min(1, dot/n))
-	return math.Acos(cos) * 180 / math.Pi, true
+	return float64(math.Acos(cos) * (180 / math.Pi)), true
 }

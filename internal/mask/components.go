@@ -180,6 +180,9 @@ func (m Mask) Tallest() Mask {
 
 // Touching returns the components that have a pixel in columns x0..x1, both inside.
 func (m Mask) Touching(x0, x1 int) Mask {
+	if x0 > x1 {
+		return Empty(m.W, m.H)
+	}
 	c := m.Components()
 	hit := make([]bool, c.Len())
 	for k, r := range c.m.runs() {
