@@ -1,0 +1,144 @@
+package experiments
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// Parse decodes and validates a spec. file is its name for messages; sets are --set
+// arguments (path=value), applied in order before anything is checked across fields.
+//
+// Errors: *SpecError with every problem found, each with file and line.
+func Parse(file string, data []byte, sets ...string) (*Spec, error) {
+	c := &checker{
+		where: func(line int) string { return fmt.Sprintf("%s:%d", file, line) },
+		lines: map[string]int{},
+	}
+	tree, err := parser.ParseBytes(data, 0)
+	if err != nil {
+		return nil, syntaxProblem(c, err)
+	}
+	if len(tree.Docs) != 1 || tree.Docs[0].Body == nil {
+		return nil, &SpecError{Problems: []Problem{{Where: file, Message: fmt.Sprintf("want one YAML document with the fields %s", strings.Join(fieldNames(reflect.TypeFor[Spec]()), ", "))}}}
+	}
+	c.check(tree.Docs[0].Body, reflect.TypeFor[Spec](), "")
+	if len(c.problems) > 0 {
+		return nil, &SpecError{Problems: c.problems}
+	}
+	var s Spec
+	if err := yaml.UnmarshalWithOptions(data, &s, yaml.Strict()); err != nil {
+		return nil, syntaxProblem(c, err)
+	}
+	origin := map[string]string{}
+	for path, line := range c.lines {
+		origin[path] = c.where(line)
+	}
+	for _, set := range sets {
+		path, err := apply(&s, set)
+		if err != nil {
+			return nil, err
+		}
+		origin[path] = "--set " + set
+	}
+	if problems := validate(&s, file, origin); len(problems) > 0 {
+		return nil, &SpecError{Problems: problems}
+	}
+	return &s, nil
+}
+
+func syntaxProblem(c *checker, err error) error {
+	var ye yaml.Error
+	if errors.As(err, &ye) && ye.GetToken() != nil {
+		return &SpecError{Problems: []Problem{{Where: c.where(ye.GetToken().Position.Line), Message: ye.GetMessage()}}}
+	}
+	return &SpecError{Problems: []Problem{{Where: c.where(1), Message: err.Error()}}}
+}
+
+// apply sets one field of s and returns the field's path.
+//
+// Paths are the field names joined by dots; below thresholds and labels the rest of the
+// path is one name, since rows are called task.rule.name.
+func apply(s *Spec, set string) (string, error) {
+	path, text, ok := strings.Cut(set, "=")
+	fail := func(format string, args ...any) error {
+		return &SpecError{Problems: []Problem{{Where: "--set " + set, Message: fmt.Sprintf(format, args...)}}}
+	}
+	if !ok || path == "" {
+		return "", fail("want path=value, for example --set thresholds.cardiomegaly.label.PA_min=0.55")
+	}
+	v, rest := reflect.ValueOf(s).Elem(), path
+	at := ""
+	for rest != "" {
+		for v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				v.Set(reflect.New(v.Type().Elem()))
+			}
+			v = v.Elem()
+		}
+		switch v.Kind() {
+		case reflect.Struct:
+			var name string
+			name, rest, _ = strings.Cut(rest, ".")
+			f, known := fieldsOf(v.Type())[name]
+			if !known {
+				return "", fail("unknown field %q%s; known fields: %s", name, in(at), strings.Join(fieldNames(v.Type()), ", "))
+			}
+			v, at = v.Field(f.index), join(at, name)
+		case reflect.Map:
+			return path, setMapEntry(v, rest, text, path, set)
+		default:
+			return "", fail("%s has no field %q", at, rest)
+		}
+	}
+	return path, decodeInto(v, text, path, set)
+}
+
+func in(at string) string {
+	if at == "" {
+		return ""
+	}
+	return " in " + at
+}
+
+func setMapEntry(m reflect.Value, key, text, path, set string) error {
+	if m.IsNil() {
+		m.Set(reflect.MakeMap(m.Type()))
+	}
+	entry := reflect.New(m.Type().Elem()).Elem()
+	if err := decodeInto(entry, text, path, set); err != nil {
+		return err
+	}
+	m.SetMapIndex(reflect.ValueOf(key), entry)
+	return nil
+}
+
+// decodeInto reads text as YAML into v after the same checks as a file gets.
+func decodeInto(v reflect.Value, text, path, set string) error {
+	c := &checker{where: func(int) string { return "--set " + set }, lines: map[string]int{}}
+	tree, err := parser.ParseBytes([]byte(text), 0)
+	if err != nil {
+		return syntaxProblem(c, err)
+	}
+	if len(tree.Docs) != 1 || tree.Docs[0].Body == nil {
+		return &SpecError{Problems: []Problem{{Where: "--set " + set, Field: path, Message: "has no value"}}}
+	}
+	c.check(tree.Docs[0].Body, v.Type(), path)
+	if len(c.problems) > 0 {
+		return &SpecError{Problems: c.problems}
+	}
+	v.SetZero()
+	if v.Kind() == reflect.Pointer {
+		// The decoder leaves a pointer to a pointer nil.
+		v.Set(reflect.New(v.Type().Elem()))
+		v = v.Elem()
+	}
+	if err := yaml.Unmarshal([]byte(text), v.Addr().Interface()); err != nil {
+		return syntaxProblem(c, err)
+	}
+	return nil
+}
