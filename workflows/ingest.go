@@ -61,7 +61,7 @@ func (g *ingest) runPage(ctx workflow.Context) error {
 		run: func(ctx workflow.Context, i int) error {
 			from := begin + i*contract.WindowImages
 			out, err := call(ctx, c, work{queue: contract.QueueCPU(c.Queue), chunk: true}, contract.IngestChunk, contract.IngestChunkInput{
-				Plan: c.Plan, Rows: g.in.Scan.Rows, Ingest: g.in.Scan.Ingest,
+				Plan: c.Plan, Rows: g.in.Scan.Rows, Lungs: g.in.Scan.Lungs, Ingest: g.in.Scan.Ingest,
 				Offset: from, Count: min(contract.WindowImages, end-from),
 			})
 			if err == nil {

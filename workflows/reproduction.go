@@ -94,7 +94,7 @@ func (r *reproduction) run(ctx workflow.Context) (contract.ReproductionResult, e
 	}
 	r.summary = summary
 	receipt, err := call(ctx, c, cpu, contract.WriteReceipt, contract.ReceiptInput{
-		Common: c, Reproduction: r.in.Reproduction, Ingest: r.in.Ingest, Summary: summary,
+		Common: c, Reproduction: r.in.Reproduction, Ingest: r.in.Ingest, Summary: summary, Outputs: outputs,
 		Totals: totals, Redone: redone, Launched: r.in.Launched, Ended: workflow.Now(ctx),
 	})
 	if err != nil {

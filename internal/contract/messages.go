@@ -69,12 +69,15 @@ type ScanResult struct {
 	Filtered []Count `json:"filtered,omitempty"`
 	// Ingest is the id that statements of this reading carry.
 	Ingest string `json:"ingest"`
+	// Lungs is the index of the CheXmask table, zero without one.
+	Lungs artifacts.Ref `json:"lungs,omitzero"`
 }
 
 // IngestChunkInput reads rows [Offset, Offset+Count).
 type IngestChunkInput struct {
 	Plan   artifacts.Ref `json:"plan"`
 	Rows   artifacts.Ref `json:"rows"`
+	Lungs  artifacts.Ref `json:"lungs,omitzero"`
 	Ingest string        `json:"ingest"`
 	Offset int           `json:"offset"`
 	Count  int           `json:"count"`
@@ -90,6 +93,10 @@ type ChunkTotals struct {
 	Ended   time.Time `json:"ended"`
 	// Workers counts windows by the worker that finished them.
 	Workers []Count `json:"workers,omitempty"`
+	// Notes counts what is worth knowing about inputs, such as boxes that were missing.
+	Notes []Count `json:"notes,omitempty"`
+	// Conflicts counts second, different results; the first one stays.
+	Conflicts int `json:"conflicts,omitempty"`
 }
 
 // Add merges another chunk's totals.
@@ -98,6 +105,8 @@ func (t *ChunkTotals) Add(o ChunkTotals) {
 	t.Quarantined = AddCounts(t.Quarantined, o.Quarantined)
 	t.Steps = AddSteps(t.Steps, o.Steps)
 	t.Workers = AddCounts(t.Workers, o.Workers)
+	t.Notes = AddCounts(t.Notes, o.Notes)
+	t.Conflicts += o.Conflicts
 	t.Span(o.Started, o.Ended)
 }
 
@@ -286,6 +295,7 @@ type ReceiptInput struct {
 	Reproduction string          `json:"reproduction"`
 	Ingest       IngestResult    `json:"ingest"`
 	Summary      SummariseResult `json:"summary"`
+	Outputs      []artifacts.Ref `json:"outputs"`
 	Totals       ChunkTotals     `json:"totals"`
 	Redone       int             `json:"redone"`
 	Launched     time.Time       `json:"launched"`

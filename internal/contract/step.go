@@ -47,12 +47,13 @@ func PixelFactsKey(image artifacts.Digest, d Decoding) artifacts.KeyDoc {
 // Inference identifies how a model turns pixels into masks. The runtime's version and its
 // threads are provenance, not identity.
 type Inference struct {
-	// Model is the digest of the weights, Card of everything in the card that the masks
-	// depend on.
-	Model, Card artifacts.Digest
-	Provider    string
-	// Decoder and Preprocessing are the versions of our own code before the model.
-	Decoder, Preprocessing int
+	// Model is the digest of the weights, Settings of everything in the model card that the
+	// masks depend on.
+	Model, Settings artifacts.Digest
+	Provider        string
+	// Preprocessing names our own way from picture to masks, Decoder the decoder's version.
+	Preprocessing string
+	Decoder       int
 }
 
 // SegmentKey is the key of the masks of one image.
@@ -60,7 +61,7 @@ func SegmentKey(image artifacts.Digest, f Inference) artifacts.KeyDoc {
 	return artifacts.KeyDoc{
 		Step: StepSegment, Version: versionSegment,
 		Params: map[string]any{"provider": f.Provider, "decoder": f.Decoder, "preprocessing": f.Preprocessing},
-		Inputs: []artifacts.Material{{Name: "card", Digest: f.Card}, {Name: "image", Digest: image}, {Name: "model", Digest: f.Model}},
+		Inputs: []artifacts.Material{{Name: "image", Digest: image}, {Name: "model", Digest: f.Model}, {Name: "settings", Digest: f.Settings}},
 	}
 }
 
@@ -84,10 +85,11 @@ func AssessKey(inputs artifacts.Digest, task string, rows map[string]any) artifa
 	}
 }
 
-// SummariseKey is the key of the tables. results lists every assessed window; expected is
-// the digest of the published figures, zero for none.
-func SummariseKey(results, dataset artifacts.Digest, title map[string]any, expected artifacts.Digest) artifacts.KeyDoc {
-	in := []artifacts.Material{{Name: "dataset", Digest: dataset}, {Name: "results", Digest: results}}
+// SummariseKey is the key of the tables. results lists the rows of every window and task
+// and the account of the data set; title is what the tables print about the experiment;
+// expected is the digest of the published figures, zero for none.
+func SummariseKey(results artifacts.Digest, title map[string]any, expected artifacts.Digest) artifacts.KeyDoc {
+	in := []artifacts.Material{{Name: "results", Digest: results}}
 	if !expected.IsZero() {
 		in = append(in, artifacts.Material{Name: "expected", Digest: expected})
 	}

@@ -1,0 +1,264 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"cxrepro/artifacts"
+	"cxrepro/internal/anatomy"
+	"cxrepro/internal/chexstruct"
+	"cxrepro/internal/contract"
+	"cxrepro/internal/cxr"
+	"cxrepro/internal/geom"
+)
+
+// AssessWindow measures one window: all tasks of the plan, one record per task. Tasks that
+// have a record are not measured again.
+func (a *Activities) AssessWindow(ctx context.Context, in contract.WindowInput) (contract.ChunkResult, error) {
+	pl, err := a.plan(ctx, in.Plan)
+	if err != nil {
+		return contract.ChunkResult{}, err
+	}
+	data, err := a.dataset(ctx, in.Manifest)
+	if err != nil {
+		return contract.ChunkResult{}, err
+	}
+	entries, err := data.window(ctx, in.Window)
+	if err != nil {
+		return contract.ChunkResult{}, err
+	}
+	p := a.beat(ctx, len(entries))
+	defer p.close()
+	w, missing, err := a.openWindow(p, pl, entries)
+	if err != nil {
+		return contract.ChunkResult{}, err
+	}
+	if missing > 0 {
+		return contract.ChunkResult{}, fail(contract.ErrTypeInputChanged, "window %d: %d of %d images have no masks; run again to make them", in.Window, missing, len(entries))
+	}
+	t := &tally{effort: effort{reproduction: in.Reproduction, ingest: in.Ingest, id: in.Reproduction}}
+	records, err := w.records(p, t)
+	if err != nil {
+		return contract.ChunkResult{}, err
+	}
+	out := contract.Assessed{Window: in.Window, Inputs: w.ref}
+	for i, task := range pl.tasks {
+		out.Tasks = append(out.Tasks, contract.AssessedTask{Task: task.String(), Key: records[i].Key, Result: records[i].Result})
+	}
+	ref, err := putJSON(p.work, a.opts.Store, out, contract.AssessedMediaType)
+	if err != nil {
+		return contract.ChunkResult{}, err
+	}
+	t.totals.Items = len(entries)
+	t.totals.Workers = contract.AddCount(nil, a.opts.Owner.Worker, 1)
+	return contract.ChunkResult{Output: ref, Totals: t.totals}, nil
+}
+
+// window is one window with the references of everything its tasks read.
+type window struct {
+	a       *Activities
+	plan    *plan
+	entries []contract.Entry
+	masks   []artifacts.Ref
+	ref     artifacts.Ref // of the inputs document
+}
+
+// openWindow finds the masks of every entry and stores the inputs document. missing counts
+// entries without masks; the window is of no use then.
+func (a *Activities) openWindow(p *pulse, pl *plan, entries []contract.Entry) (w *window, missing int, err error) {
+	w = &window{a: a, plan: pl, entries: entries, masks: make([]artifacts.Ref, len(entries))}
+	doc := contract.WindowIn{Format: contract.WindowInFormat, Images: make([]contract.ImageIn, len(entries))}
+	for i, e := range entries {
+		key, err := pl.masksKey(e).Key()
+		if err != nil {
+			return nil, 0, err
+		}
+		rec, err := a.opts.Store.Lookup(p.work, key)
+		p.progress()
+		if errors.Is(err, artifacts.ErrNotFound) {
+			missing++
+			continue
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		w.masks[i] = rec.Result
+		doc.Images[i] = contract.ImageIn{
+			Image: e.Image, Facts: e.Facts.Digest, Masks: rec.Result, View: e.View, Boxes: e.Boxes, Lung: e.Lung.Digest,
+		}
+	}
+	if missing > 0 {
+		return w, missing, nil
+	}
+	w.ref, err = putJSON(p.work, a.opts.Store.ForClass(pl.class()), doc, contract.WindowInMediaType)
+	return w, 0, err
+}
+
+// key is the key of one task over the window.
+func (w *window) key(task chexstruct.Task) artifacts.KeyDoc {
+	return contract.AssessKey(w.ref.Digest, task.String(), w.plan.rules.KeyParams(task))
+}
+
+// records returns the record of every task, measuring the tasks that have none together:
+// what tasks share is computed once per image.
+func (w *window) records(p *pulse, t *tally) ([]artifacts.Record, error) {
+	tasks := w.plan.tasks
+	records := make([]artifacts.Record, len(tasks))
+	jobs := make([]*job, len(tasks))
+	defer func() {
+		for _, j := range jobs {
+			if j != nil {
+				w.a.steps.abandon(p, j)
+			}
+		}
+	}()
+	var todo []chexstruct.Task
+	var held error
+	for i, task := range tasks {
+		key, err := w.key(task).Key()
+		if err != nil {
+			return nil, err
+		}
+		var ok bool
+		if records[i], ok, err = w.a.steps.find(p.work, key, t); err != nil {
+			return nil, err
+		}
+		if ok {
+			continue
+		}
+		j, err := w.a.steps.begin(p, w.key(task), t.effort)
+		var busy *artifacts.HeldError
+		var done *artifacts.CommittedError
+		switch {
+		case errors.As(err, &busy):
+			held = err
+			continue
+		case errors.As(err, &done):
+			records[i] = done.Record
+			if err := w.a.steps.count(p.work, done.Record, t); err != nil {
+				return nil, err
+			}
+			continue
+		case err != nil:
+			return nil, err
+		}
+		jobs[i] = j
+		todo = append(todo, task)
+	}
+	rows, err := w.measure(p, todo)
+	if err != nil {
+		return nil, err
+	}
+	for i, task := range tasks {
+		if jobs[i] == nil {
+			continue
+		}
+		j := jobs[i]
+		jobs[i] = nil
+		data, err := artifacts.Canonical(rows[task])
+		if err != nil {
+			w.a.steps.abandon(p, j)
+			return nil, err
+		}
+		if records[i], err = w.a.steps.finish(p, j, product{data: data, mediaType: contract.FindingsMediaType}, t, w.plan.class()); err != nil {
+			return nil, err
+		}
+	}
+	return records, held
+}
+
+// measure assesses the given tasks on every image of the window.
+func (w *window) measure(p *pulse, tasks []chexstruct.Task) (map[chexstruct.Task]*contract.Findings, error) {
+	rows := map[chexstruct.Task]*contract.Findings{}
+	for _, task := range tasks {
+		rows[task] = &contract.Findings{Task: task.String(), Rows: make([]contract.FindingRow, 0, len(w.entries))}
+	}
+	for i, e := range w.entries {
+		if len(tasks) > 0 {
+			in, err := w.input(p.work, i)
+			if err != nil {
+				return nil, err
+			}
+			result, err := chexstruct.Assess(in, w.plan.rules, tasks)
+			if err != nil {
+				return nil, fail(contract.ErrTypeDataset, "assess image %s: %w", e.Image.Short(), err)
+			}
+			parts, err := sections(result)
+			if err != nil {
+				return nil, err
+			}
+			for _, task := range tasks {
+				rows[task].Rows = append(rows[task].Rows, contract.FindingRow{Image: e.Image, Finding: parts[task]})
+			}
+		}
+		p.step(1)
+	}
+	return rows, nil
+}
+
+// input loads what the tasks read of image i, at native size.
+func (w *window) input(ctx context.Context, i int) (chexstruct.Input, error) {
+	e, store := w.entries[i], w.a.opts.Store
+	data, err := store.Get(ctx, w.masks[i])
+	if err != nil {
+		return chexstruct.Input{}, fmt.Errorf("masks of image %s: %w", e.Image.Short(), err)
+	}
+	grid, err := anatomy.Decode(data)
+	if err != nil {
+		return chexstruct.Input{}, err
+	}
+	native, err := grid.Native()
+	if err != nil {
+		return chexstruct.Input{}, err
+	}
+	if data, err = store.Get(ctx, e.Facts); err != nil {
+		return chexstruct.Input{}, fmt.Errorf("facts of image %s: %w", e.Image.Short(), err)
+	}
+	facts, err := chexstruct.DecodeFacts(data)
+	if err != nil {
+		return chexstruct.Input{}, err
+	}
+	in := chexstruct.Input{Masks: native, Facts: &facts, NativeWidth: e.Width, Boxes: map[string]geom.Box{}}
+	if view, ok := cxr.ParseView(e.View); ok {
+		in.View = view
+	}
+	for name, b := range e.Boxes {
+		in.Boxes[name] = geom.Box{X0: b[0], Y0: b[1], X1: b[2], Y1: b[3]}
+	}
+	if !e.Lung.IsZero() {
+		if data, err = store.Get(ctx, e.Lung); err != nil {
+			return chexstruct.Input{}, fmt.Errorf("second lung of image %s: %w", e.Image.Short(), err)
+		}
+		second, err := anatomy.Decode(data)
+		if err != nil {
+			return chexstruct.Input{}, err
+		}
+		m := second.Mask(anatomy.RightLung)
+		in.CheXmaskRightLung = &m
+	}
+	return in, nil
+}
+
+// sections encodes a result and cuts it by section.
+func sections(r *chexstruct.Result) (map[chexstruct.Task]json.RawMessage, error) {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	var parts struct {
+		Global  json.RawMessage                     `json:"global"`
+		Tasks   map[chexstruct.Task]json.RawMessage `json:"tasks"`
+		XRagent json.RawMessage                     `json:"xragent"`
+	}
+	if err := json.Unmarshal(data, &parts); err != nil {
+		return nil, err
+	}
+	out := parts.Tasks
+	if out == nil {
+		out = map[chexstruct.Task]json.RawMessage{}
+	}
+	out[chexstruct.Global], out[chexstruct.XRagent] = parts.Global, parts.XRagent
+	return out, nil
+}

@@ -1,0 +1,114 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+
+	"go.temporal.io/sdk/temporal"
+
+	"cxrepro/artifacts"
+	"cxrepro/internal/contract"
+)
+
+// maxUnknown is how many attempts an error of unknown kind gets.
+const maxUnknown = 10
+
+// maxMessage keeps a failure below what the server keeps of it.
+const maxMessage = 1500
+
+// typedError is an error of ours that knows its type already.
+type typedError struct {
+	errType string
+	err     error
+}
+
+func (e *typedError) Error() string { return e.err.Error() }
+func (e *typedError) Unwrap() error { return e.err }
+
+// fail returns an error of a type of package contract. Its text may enter a history: it
+// must name nothing of the data set but digests and case numbers.
+func fail(errType, format string, args ...any) error {
+	return &typedError{errType: errType, err: fmt.Errorf(format, args...)}
+}
+
+// errDraining ends an attempt of a worker that is stopping.
+var errDraining = errors.New("the worker is stopping; another attempt goes on")
+
+// translate makes err what the workflow sees: a type string, a short message with a hint,
+// and whether trying again can help. It is the only place that decides so.
+func translate(ctx context.Context, name string, attempt int, err error) error {
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return err // the SDK reports the cancellation
+	}
+	errType := classify(err)
+	if errType == contract.ErrTypeUnknown && attempt >= maxUnknown {
+		errType = contract.ErrTypeExhausted
+	}
+	message := clean(name, err)
+	if hint := artifacts.HintOf(err); hint != "" {
+		message += "\nhint: " + hint
+	}
+	opts := temporal.ApplicationErrorOptions{NonRetryable: isPermanent(errType)}
+	return temporal.NewApplicationErrorWithOptions(message, errType, opts)
+}
+
+func isPermanent(errType string) bool {
+	for _, t := range contract.Permanent() {
+		if t == errType {
+			return true
+		}
+	}
+	return false
+}
+
+// classify maps an error to its type.
+func classify(err error) string {
+	var typed *typedError
+	var held *artifacts.HeldError
+	var stale *artifacts.StaleClaimError
+	var conflict *artifacts.ConflictError
+	switch {
+	case errors.As(err, &typed):
+		return typed.errType
+	case errors.Is(err, errDraining):
+		return contract.ErrTypeDraining
+	case errors.As(err, &held), errors.As(err, &stale):
+		return contract.ErrTypeHeld
+	case errors.As(err, &conflict):
+		return contract.ErrTypeConflict
+	case errors.Is(err, artifacts.ErrNoSpace), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return contract.ErrTypeNoSpace
+	case errors.Is(err, artifacts.ErrDigestMismatch):
+		return contract.ErrTypeDigest
+	case errors.Is(err, artifacts.ErrClassRefused):
+		return contract.ErrTypeRefused
+	case errors.Is(err, artifacts.ErrDenied):
+		return contract.ErrTypeDenied
+	case errors.Is(err, artifacts.ErrUnsafeStore):
+		return contract.ErrTypeUnsafeStore
+	case errors.Is(err, artifacts.ErrUnreachable), errors.Is(err, context.DeadlineExceeded):
+		return contract.ErrTypeStore
+	}
+	if artifacts.ClassOf(err) == artifacts.Transient {
+		return contract.ErrTypeStore
+	}
+	return contract.ErrTypeUnknown
+}
+
+// clean shortens an error for a history. Paths of input files stay in the worker's log: a
+// path of a data set can name a patient.
+func clean(name string, err error) string {
+	text := err.Error()
+	var pe *fs.PathError
+	if errors.As(err, &pe) && pe.Path != "" {
+		text = strings.ReplaceAll(text, pe.Path, "(file; the worker's log names it)")
+	}
+	if len(text) > maxMessage {
+		text = text[:maxMessage] + "..."
+	}
+	return name + ": " + text
+}

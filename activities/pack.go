@@ -1,0 +1,23 @@
+package activities
+
+import (
+	"context"
+
+	"cxrepro/internal/contract"
+)
+
+// PackRefs appends references to a stored list, so that a workflow carries one digest.
+func (a *Activities) PackRefs(ctx context.Context, in contract.PackInput) (contract.PackResult, error) {
+	p := a.beat(ctx, len(in.Add))
+	defer p.close()
+	var list contract.Packed
+	if !in.Previous.IsZero() {
+		var err error
+		if list, err = getJSON[contract.Packed](p.work, a.opts.Store, in.Previous); err != nil {
+			return contract.PackResult{}, err
+		}
+	}
+	list.Items = append(list.Items, in.Add...)
+	ref, err := putJSON(p.work, a.opts.Store, list, contract.PackMediaType)
+	return contract.PackResult{List: ref}, err
+}

@@ -1,0 +1,132 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
+	"cxrepro/artifacts"
+	"cxrepro/internal/contract"
+)
+
+// pulse sends heartbeats while an activity makes progress, and renews the claims it holds.
+// Work that hangs stops the heartbeat, so that the server gives the attempt up.
+type pulse struct {
+	ctx   context.Context
+	work  context.Context
+	stop  context.CancelCauseFunc
+	a     *Activities
+	total int
+
+	done atomic.Int64
+	last atomic.Int64 // time of the last progress, Unix nanoseconds
+	end  chan struct{}
+	wg   sync.WaitGroup
+
+	mu     sync.Mutex // guards claims
+	claims map[*artifacts.Claim]struct{}
+}
+
+// claimTTL is how long a claim outlives its last renewal. Clocks of workers may differ by
+// less than that.
+const claimTTL = 2 * time.Minute
+
+// beat starts the pulse of an activity of total items. The caller defers close.
+func (a *Activities) beat(ctx context.Context, total int) *pulse {
+	p := &pulse{ctx: ctx, a: a, total: total, end: make(chan struct{}), claims: map[*artifacts.Claim]struct{}{}}
+	// An item in hand is finished although the activity is cancelled.
+	p.work, p.stop = context.WithCancelCause(context.WithoutCancel(ctx))
+	p.progress()
+	interval := activity.GetInfo(ctx).HeartbeatTimeout / 4
+	if interval <= 0 || interval > 5*time.Second {
+		interval = 5 * time.Second
+	}
+	p.wg.Add(1)
+	go p.run(interval)
+	return p
+}
+
+func (p *pulse) run(interval time.Duration) {
+	defer p.wg.Done()
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	renewed := p.a.opts.Now()
+	for {
+		select {
+		case <-p.end:
+			return
+		case <-tick.C:
+		}
+		now := p.a.opts.Now()
+		if now.UnixNano()-p.last.Load() > int64(p.a.opts.Stall) {
+			continue
+		}
+		if p.a.opts.Fault != nil {
+			p.a.opts.Fault(FaultInHeartbeat)
+		}
+		activity.RecordHeartbeat(p.ctx, contract.Beat{Done: int(p.done.Load()), Total: p.total})
+		if now.Sub(renewed) > claimTTL/4 {
+			renewed = now
+			p.renew()
+		}
+	}
+}
+
+// renew extends the claims; one that was taken over stops the work under it.
+func (p *pulse) renew() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for c := range p.claims {
+		err := p.a.opts.Store.Renew(p.work, c, claimTTL)
+		var stale *artifacts.StaleClaimError
+		if errors.As(err, &stale) {
+			p.stop(err)
+			return
+		}
+	}
+}
+
+// close ends the pulse and waits for its goroutine.
+func (p *pulse) close() {
+	close(p.end)
+	p.wg.Wait()
+	p.stop(nil)
+}
+
+// progress says that something moved without an item being done.
+func (p *pulse) progress() { p.last.Store(p.a.opts.Now().UnixNano()) }
+
+// step says that n items are done.
+func (p *pulse) step(n int) {
+	p.done.Add(int64(n))
+	p.progress()
+}
+
+// hold and drop keep the list of claims to renew.
+func (p *pulse) hold(c *artifacts.Claim) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.claims[c] = struct{}{}
+}
+
+func (p *pulse) drop(c *artifacts.Claim) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.claims, c)
+}
+
+// next reports whether another item may begin: nil, the cancellation, or errDraining.
+func (p *pulse) next() error {
+	select {
+	case <-p.ctx.Done():
+		return p.ctx.Err()
+	case <-activity.GetWorkerStopChannel(p.ctx):
+		return errDraining
+	default:
+		return nil
+	}
+}

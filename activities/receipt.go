@@ -1,0 +1,109 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"cxrepro/artifacts"
+	"cxrepro/internal/contract"
+)
+
+// FindReceipt returns the receipt of a finished reproduction. The store answers, not the
+// history: histories are forgotten.
+func (a *Activities) FindReceipt(ctx context.Context, in contract.FindReceiptInput) (contract.FindReceiptResult, error) {
+	p := a.beat(ctx, 1)
+	defer p.close()
+	key, err := contract.ReproductionKey(in.Plan.Digest, in.Manifest.Digest).Key()
+	if err != nil {
+		return contract.FindReceiptResult{}, err
+	}
+	rec, err := a.opts.Store.Lookup(p.work, key)
+	if errors.Is(err, artifacts.ErrNotFound) {
+		// From here until the receipt nothing of the store may be collected.
+		err := a.opts.Store.SetPin(p.work, artifacts.Pin{Name: pinName(in.Reproduction), Roots: []artifacts.Ref{in.Plan, in.Manifest}, Open: true, Note: "reproduction under way"})
+		return contract.FindReceiptResult{}, err
+	}
+	if err != nil {
+		return contract.FindReceiptResult{}, err
+	}
+	receipt, err := getJSON[contract.Receipt](p.work, a.opts.Store, rec.Result)
+	if err != nil {
+		return contract.FindReceiptResult{}, err
+	}
+	if has, err := a.opts.Store.Has(p.work, receipt.Results.Digest); err != nil || !has {
+		return contract.FindReceiptResult{}, err
+	}
+	return contract.FindReceiptResult{Receipt: rec.Result}, nil
+}
+
+func pinName(reproduction string) string { return "reproduction-" + reproduction }
+
+// WriteReceipt stores the receipt, pins the result, and marks the reproduction finished.
+func (a *Activities) WriteReceipt(ctx context.Context, in contract.ReceiptInput) (contract.ReceiptResult, error) {
+	p := a.beat(ctx, 1)
+	defer p.close()
+	pl, err := a.plan(ctx, in.Common.Plan)
+	if err != nil {
+		return contract.ReceiptResult{}, err
+	}
+	r := receipt(pl, in)
+	if wrong := r.Check(); len(wrong) > 0 {
+		return contract.ReceiptResult{}, fail(contract.ErrTypeExhausted, "the receipt does not add up: %s", strings.Join(wrong, "; "))
+	}
+	doc := contract.ReproductionKey(pl.ref.Digest, in.Ingest.Manifest.Manifest.Digest)
+	uncounted := &tally{effort: effort{id: in.Reproduction}}
+	rec, err := a.steps.once(p, doc, uncounted, "", func(context.Context) (product, error) {
+		text, err := artifacts.Canonical(r)
+		return product{data: text, mediaType: contract.ReceiptMediaType}, err
+	})
+	if err != nil {
+		return contract.ReceiptResult{}, err
+	}
+	roots := []artifacts.Ref{in.Common.Plan, in.Ingest.Manifest.Manifest, in.Summary.Results, in.Summary.Summary, rec.Result}
+	err = a.opts.Store.SetPin(p.work, artifacts.Pin{Name: pinName(in.Reproduction), Roots: roots, Keys: []artifacts.Key{rec.Key}, Note: "finished reproduction of " + pl.Spec.Name})
+	return contract.ReceiptResult{Receipt: rec.Result}, err
+}
+
+// receipt gathers what every part of the effort counted.
+func receipt(pl *plan, in contract.ReceiptInput) *contract.Receipt {
+	totals := contract.ChunkTotals{}
+	for _, t := range []contract.ChunkTotals{in.Ingest.Totals, in.Totals, in.Summary.Totals} {
+		totals.Add(t)
+	}
+	m := in.Ingest.Manifest
+	r := &contract.Receipt{
+		Format: contract.ReceiptFormat, Reproduction: in.Reproduction, Name: pl.Spec.Name, Paper: pl.Spec.Paper,
+		Rules: pl.rules.String(), Determinism: determinism(pl),
+		Plan: pl.ref.Digest, Manifest: m.Manifest.Digest, ResultDigest: in.Summary.ResultDigest,
+		Results: in.Summary.Results, Summary: in.Summary.Summary, Reports: in.Summary.Reports, Assessed: in.Outputs,
+		Images: contract.ReceiptImages{
+			In: m.In, Kept: m.Images, Filtered: emptyNotNil(m.Filtered), Quarantined: emptyNotNil(m.Quarantined),
+			GlobalKept: in.Summary.Kept, GlobalRemoved: in.Summary.Removed,
+		},
+		Notes: emptyNotNil(totals.Notes), BySteps: totals.Steps, RedoneWindows: in.Redone, Conflicts: totals.Conflicts,
+		FirstWork: totals.Started, Launched: in.Launched.UTC(), Ended: in.Ended.UTC(), Workers: emptyNotNil(totals.Workers), DataUse: pl.class(),
+		WallSeconds: in.Ended.Sub(in.Launched).Seconds(), Steps: contract.ReceiptSteps{Causes: []contract.Count{}},
+	}
+	for _, s := range totals.Steps {
+		r.Steps.Needed += s.Needed
+		r.Steps.Run += s.Run
+		r.Steps.Reused += s.Reused
+		r.Steps.Repeated += s.Repeated
+		r.Steps.Causes = contract.AddCounts(r.Steps.Causes, s.Causes)
+		r.Bytes += s.Bytes
+		r.BusySeconds += s.Busy
+	}
+	if r.Reports == nil {
+		r.Reports = []contract.Report{}
+	}
+	return r
+}
+
+// determinism is the class of a result: inference on an accelerator is not bit-exact.
+func determinism(pl *plan) string {
+	if pl.Spec.Masks.Provider == "cuda" {
+		return "tolerance"
+	}
+	return "bit-exact"
+}

@@ -1,0 +1,155 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"sort"
+
+	"cxrepro/artifacts"
+	"cxrepro/artifacts/manifest"
+	"cxrepro/experiments"
+	"cxrepro/internal/contract"
+	"cxrepro/internal/cxr"
+	ds "cxrepro/internal/dataset"
+	"cxrepro/internal/datause"
+)
+
+// reasonNotSampled is the reason of rows that the spec's sampling left out.
+const reasonNotSampled = "not_sampled"
+
+// ScanTables reads the tables of the plan's data set and stores the rows that enter, in
+// table order, as chunks. Rows that the tables themselves spoil go along with their
+// reason, so that every row is accounted for.
+func (a *Activities) ScanTables(ctx context.Context, in contract.ScanInput) (contract.ScanResult, error) {
+	p := a.beat(ctx, 0)
+	defer p.close()
+	pl, err := a.plan(ctx, in.Plan)
+	if err != nil {
+		return contract.ScanResult{}, err
+	}
+	src, err := a.openSource(pl)
+	if err != nil {
+		return contract.ScanResult{}, err
+	}
+	defer src.close()
+	if err := a.checkDataUse(pl, src); err != nil {
+		return contract.ScanResult{}, err
+	}
+	out := contract.ScanResult{}
+	var rows []ds.Row
+	for row, err := range src.mimic.Rows(0, -1) {
+		if err != nil {
+			return contract.ScanResult{}, tableFailure(err)
+		}
+		if out.In%1024 == 0 {
+			if err := p.next(); err != nil {
+				return contract.ScanResult{}, err
+			}
+		}
+		p.progress()
+		out.In++
+		if row.Entry.Outcome.Status() == ds.StatusFiltered {
+			out.Filtered = contract.AddCount(out.Filtered, row.Entry.Outcome.String(), 1)
+			continue
+		}
+		rows = append(rows, row)
+	}
+	rows, dropped := sample(rows, pl.Spec.Dataset.Sampling)
+	out.Filtered = contract.AddCount(out.Filtered, reasonNotSampled, dropped)
+	out.Count = len(rows)
+	w := manifest.NewWriter(a.opts.Store.ForClass(pl.class()), "rows", manifest.Limits{Items: contract.WindowImages, Bytes: 8 << 20})
+	for _, row := range rows {
+		if err := w.Add(p.work, row); err != nil {
+			return contract.ScanResult{}, err
+		}
+		p.progress()
+	}
+	if out.Rows, err = w.Close(p.work); err != nil {
+		return contract.ScanResult{}, err
+	}
+	if out.Lungs, err = a.scanLungs(p, pl, src); err != nil {
+		return contract.ScanResult{}, err
+	}
+	out.Ingest = contract.IngestID(pl.ref.Digest, out.Rows.Digest)
+	return out, nil
+}
+
+// checkDataUse refuses a spec that gives the data a weaker class than their terms.
+func (a *Activities) checkDataUse(pl *plan, src *source) error {
+	asked, err := datause.Parse(pl.Spec.Dataset.DataUse)
+	if err != nil {
+		return fail(contract.ErrTypeSpec, "dataset.data_use: %w", err)
+	}
+	if _, err := ds.DataUse(src.root, ds.MIMICCXRJPG, pl.Spec.Dataset.Name, asked); err != nil {
+		var lowered *ds.LoweredError
+		if errors.As(err, &lowered) {
+			return fail(contract.ErrTypeRefused, "dataset.data_use: %w", err)
+		}
+		return fail(contract.ErrTypeDataset, "%w", err)
+	}
+	return nil
+}
+
+// sample keeps what the spec's sampling takes of the rows that can become images, in table
+// order, and says how many it left out. Spoilt rows stay: they are part of the account.
+func sample(rows []ds.Row, s *experiments.Sampling) (kept []ds.Row, dropped int) {
+	if s == nil {
+		return rows, 0
+	}
+	var candidates []int
+	for i, row := range rows {
+		if row.Entry.Outcome == ds.Kept {
+			candidates = append(candidates, i)
+		}
+	}
+	if s.Order == experiments.OrderHash {
+		sum := make(map[int]artifacts.Digest, len(candidates))
+		for _, i := range candidates {
+			sum[i] = artifacts.Sum([]byte(rows[i].Source.ID))
+		}
+		sort.Slice(candidates, func(x, y int) bool { return sum[candidates[x]].Hex() < sum[candidates[y]].Hex() })
+	}
+	taken := map[int]bool{}
+	for n, i := range candidates {
+		taken[i] = n < s.Limit
+	}
+	for i, row := range rows {
+		if take, candidate := taken[i]; candidate && !take {
+			dropped++
+			continue
+		}
+		kept = append(kept, row)
+	}
+	return kept, dropped
+}
+
+// selection is the spec's choice of images.
+func selection(d experiments.Dataset) (ds.Selection, error) {
+	var s ds.Selection
+	for _, text := range d.Views {
+		v, ok := cxr.ParseView(text)
+		if !ok {
+			return s, fail(contract.ErrTypeSpec, "dataset.views: %q is not a view position", text)
+		}
+		s.Views = append(s.Views, v)
+	}
+	if d.Split == experiments.SplitAll {
+		return s, nil
+	}
+	split, err := ds.ParseSplit(d.Split)
+	if err != nil {
+		return s, fail(contract.ErrTypeSpec, "dataset.split: %w", err)
+	}
+	s.Split = split
+	return s, nil
+}
+
+// tableFailure types an error of a table: one that is not what the layout says is
+// permanent, the storage's own may pass.
+func tableFailure(err error) error {
+	var te *ds.TableError
+	if errors.As(err, &te) {
+		return fail(contract.ErrTypeDataset, "%w", err)
+	}
+	return err
+}

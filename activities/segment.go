@@ -1,0 +1,125 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"cxrepro/artifacts"
+	"cxrepro/internal/anatomy"
+	"cxrepro/internal/contract"
+	"cxrepro/internal/cxr"
+)
+
+// SegmentChunk makes or imports the masks of one window, one record per image. Images that
+// have a record are not touched.
+func (a *Activities) SegmentChunk(ctx context.Context, in contract.WindowInput) (contract.ChunkResult, error) {
+	pl, err := a.plan(ctx, in.Plan)
+	if err != nil {
+		return contract.ChunkResult{}, err
+	}
+	data, err := a.dataset(ctx, in.Manifest)
+	if err != nil {
+		return contract.ChunkResult{}, err
+	}
+	entries, err := data.window(ctx, in.Window)
+	if err != nil {
+		return contract.ChunkResult{}, err
+	}
+	p := a.beat(ctx, len(entries))
+	defer p.close()
+	t := &tally{effort: effort{reproduction: in.Reproduction, ingest: in.Ingest, id: in.Reproduction}}
+	for _, e := range entries {
+		if err := p.next(); err != nil {
+			return contract.ChunkResult{}, err
+		}
+		_, err := a.steps.once(p, pl.masksKey(e), t, pl.class(), func(ctx context.Context) (product, error) {
+			return a.masks(ctx, pl, e)
+		})
+		if err != nil {
+			return contract.ChunkResult{}, err
+		}
+		p.step(1)
+	}
+	t.totals.Items = len(entries)
+	t.totals.Workers = contract.AddCount(nil, a.opts.Owner.Worker, 1)
+	return contract.ChunkResult{Totals: t.totals}, nil
+}
+
+// masks computes or reads the masks of one image.
+func (a *Activities) masks(ctx context.Context, pl *plan, e contract.Entry) (product, error) {
+	if pl.Spec.Masks.Import != nil {
+		m, err := a.importMasks(pl, e)
+		return product{data: encodeMasks(m), mediaType: anatomy.MediaType}, err
+	}
+	engine, err := a.engine(ctx, pl)
+	if err != nil {
+		return product{}, err
+	}
+	img, err := a.pixels(pl, e)
+	if err != nil {
+		return product{}, err
+	}
+	m, err := engine.Segmenter.Segment(ctx, img)
+	if err != nil {
+		return product{}, fail(contract.ErrTypeModel, "segment image %s: %w", e.Image.Short(), err)
+	}
+	return product{data: m.Encode(), mediaType: anatomy.MediaType, runtime: engine.Runtime, provider: engine.Identity.Provider}, nil
+}
+
+func encodeMasks(m *anatomy.Masks) []byte {
+	if m == nil {
+		return nil
+	}
+	return m.Encode()
+}
+
+// engine returns the plan's model, refusing one that would give masks of another identity.
+func (a *Activities) engine(ctx context.Context, pl *plan) (*Engine, error) {
+	if a.opts.Engine == nil {
+		return nil, fail(contract.ErrTypeModel, "this worker has no inference; start one with a GPU queue")
+	}
+	e, err := a.opts.Engine(ctx, pl.Plan)
+	if err != nil {
+		return nil, err
+	}
+	if e.Identity != pl.inference() {
+		return nil, fail(contract.ErrTypeModel, "the worker's model code is %s with decoder %d, the plan was made for %s with decoder %d; start worker and plan from the same version",
+			e.Identity.Preprocessing, e.Identity.Decoder, pl.Model.Preprocessing, cxr.DecoderVersion)
+	}
+	return e, nil
+}
+
+// root returns the folder of the plan's data set, or of a companion that lies elsewhere.
+func (a *Activities) root(pl *plan, companion string) (fs.FS, error) {
+	if root, ok := a.opts.Data[companion]; ok && companion != "" {
+		return root, nil
+	}
+	if root, ok := a.opts.Data[pl.Spec.Dataset.Name]; ok {
+		return root, nil
+	}
+	return nil, fail(contract.ErrTypeDataset, "this worker has no folder for data set %q; start it with --data %s=FOLDER", pl.Spec.Dataset.Name, pl.Spec.Dataset.Name)
+}
+
+// pixels reads and decodes an entry's file, which must have the bytes that ingest saw.
+func (a *Activities) pixels(pl *plan, e contract.Entry) (*cxr.Image, error) {
+	root, err := a.root(pl, "")
+	if err != nil {
+		return nil, err
+	}
+	data, err := fs.ReadFile(root, e.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fail(contract.ErrTypeInputChanged, "case %d: the file that ingest read is gone; run again to read the folder anew", e.Case)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if got := artifacts.Sum(data); got != e.Image {
+		return nil, fail(contract.ErrTypeInputChanged, "case %d: the file has digest %s, ingest saw %s; run again to read the folder anew", e.Case, got.Short(), e.Image.Short())
+	}
+	img, err := cxr.Decode(data, pl.limits)
+	if err != nil {
+		return nil, fail(contract.ErrTypeInputChanged, "case %d: %w", e.Case, err)
+	}
+	return img, nil
+}

@@ -1,0 +1,90 @@
+package contract
+
+import (
+	"time"
+
+	"cxrepro/artifacts"
+)
+
+// Receipt says what a reproduction took and what it gave. Only ResultDigest is the result;
+// times, counts and workers are this effort's own.
+type Receipt struct {
+	Format       string `json:"format"`
+	Reproduction string `json:"reproduction_id"`
+	Name         string `json:"name"`
+	Paper        string `json:"paper"`
+	// Rules names preset, caveats and overridden rows; Determinism the class of the
+	// result: bit-exact or tolerance.
+	Rules       string `json:"rules"`
+	Determinism string `json:"determinism"`
+
+	Plan         artifacts.Digest `json:"plan"`
+	Manifest     artifacts.Digest `json:"manifest"`
+	ResultDigest artifacts.Digest `json:"result_digest"`
+	Results      artifacts.Ref    `json:"results"`
+	Summary      artifacts.Ref    `json:"summary"`
+	Reports      []Report         `json:"reports"`
+	// Assessed lists, by shard, where the rows of every window are.
+	Assessed []artifacts.Ref `json:"assessed"`
+
+	// Images: In = Kept + Filtered + Quarantined, and Kept = GlobalKept + GlobalRemoved.
+	Images ReceiptImages `json:"images"`
+	Notes  []Count       `json:"notes"`
+
+	// Steps sums BySteps: Needed = Run + Reused.
+	Steps   ReceiptSteps `json:"steps"`
+	BySteps []StepCount  `json:"by_step"`
+	// RedoneWindows counts windows that a reconciliation started again; Conflicts second,
+	// different results, of which the first stayed.
+	RedoneWindows int `json:"redone_windows"`
+	Conflicts     int `json:"conflicts"`
+
+	Bytes int64 `json:"bytes"`
+	// WallSeconds is from the launch to the end, interruptions included; BusySeconds sums
+	// the computing of what was run. FirstWork is when the first record of this effort was
+	// begun, which may lie before the launch when an earlier one was lost.
+	WallSeconds float64   `json:"wall_seconds"`
+	BusySeconds float64   `json:"busy_seconds"`
+	FirstWork   time.Time `json:"first_work"`
+	Launched    time.Time `json:"launched"`
+	Ended       time.Time `json:"ended"`
+	Workers     []Count   `json:"workers"`
+	DataUse     string    `json:"data_use"`
+}
+
+// ReceiptFormat is Receipt.Format.
+const ReceiptFormat = "cxrepro-receipt-1"
+
+// ReceiptImages is the account of a data set through the global filter.
+type ReceiptImages struct {
+	In            int     `json:"in"`
+	Kept          int     `json:"kept"`
+	Filtered      []Count `json:"filtered"`
+	Quarantined   []Count `json:"quarantined"`
+	GlobalKept    int     `json:"global_kept"`
+	GlobalRemoved int     `json:"global_removed"`
+}
+
+// ReceiptSteps sums what became of the planned keys.
+type ReceiptSteps struct {
+	Needed   int     `json:"needed"`
+	Run      int     `json:"run"`
+	Reused   int     `json:"reused"`
+	Repeated int     `json:"repeated"`
+	Causes   []Count `json:"causes"`
+}
+
+// Check returns a sentence for each way in which the receipt does not add up.
+func (r *Receipt) Check() []string {
+	var out []string
+	if r.Steps.Needed != r.Steps.Run+r.Steps.Reused {
+		out = append(out, "steps needed differ from run + reused")
+	}
+	if r.Images.In != r.Images.Kept+Total(r.Images.Filtered)+Total(r.Images.Quarantined) {
+		out = append(out, "images in differ from kept + filtered + quarantined")
+	}
+	if r.Images.Kept != r.Images.GlobalKept+r.Images.GlobalRemoved {
+		out = append(out, "images kept differ from those the global filter kept and removed")
+	}
+	return out
+}
