@@ -1,12 +1,16 @@
 package main
 
 import (
-	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -30,6 +34,8 @@ type phantomFlags struct {
 	n, first int
 	seed     uint64
 	out      string
+	size     string
+	cases    bool
 	training bool
 	shard    int
 	workers  int
@@ -39,96 +45,143 @@ func newPhantomGenerateCommand(a *app) *cobra.Command {
 	var f phantomFlags
 	c := &cobra.Command{
 		Use:   "generate --n N --seed S --out DIR",
-		Short: "Write phantoms with their true masks",
-		Args:  cobra.NoArgs,
+		Short: "Write a data set of phantoms, or training samples",
+		Long: `Writes N synthetic frontal radiographs in the published layouts: pictures and tables as
+MIMIC-CXR-JPG (mimic-cxr-jpg/), boxes as Chest ImaGenome (chest-imagenome/), lung masks
+as CheXmask (chexmask/), and what is true of each phantom (truth/). Now and then a study
+has a lateral film or one without a view, on top of the N. The same seed gives the same
+bytes everywhere.
+
+With --training it writes raw 512 x 512 pairs of picture and masks instead: shards
+images-NNNN.u8 (n x 512 x 512 bytes) and masks-NNNN.bits (n x 34 x 512 x 64 bytes, most
+significant bit leftmost), described by meta.json.
+
+Exit codes: 0 ok; 1 failed; 2 usage.`,
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if f.n < 1 || f.first < 0 || f.shard < 1 || f.workers < 1 {
-				return usageError("give --n, --shard and --workers of at least 1, --first of at least 0", "phantom generate: count out of range")
+			if err := f.check(); err != nil {
+				return err
 			}
-			if f.out == "" {
-				return usageError("name a folder with --out DIR", "phantom generate: no output folder")
+			if f.training {
+				return a.writeTraining(f)
 			}
-			if !f.training {
-				return usageError("add --training", "phantom generate: only training samples are built in this version")
-			}
-			return a.writeTraining(f)
+			return a.writePhantoms(c.Context(), f)
 		},
 	}
 	fl := c.Flags()
 	fl.IntVar(&f.n, "n", 24, "number of phantoms")
 	fl.IntVar(&f.first, "first", 0, "number of the first phantom")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed")
-	fl.StringVar(&f.out, "out", "", "folder to write")
-	fl.BoolVar(&f.training, "training", false, "write 512 x 512 training samples as raw shards")
+	fl.StringVar(&f.out, "out", "", "folder to write (new or empty)")
+	fl.StringVar(&f.size, "size", "native", "picture size: native (about 1024 x 1231), mimic (about 2544 x 3056), 512, or WxH")
+	fl.BoolVar(&f.cases, "cases", false, "write the true masks as case files too")
+	fl.BoolVar(&f.training, "training", false, "write raw 512 x 512 training samples instead")
 	fl.IntVar(&f.shard, "shard", 256, "training samples per shard")
 	fl.IntVar(&f.workers, "workers", runtime.GOMAXPROCS(0), "phantoms drawn at a time")
 	return c
 }
 
-// trainingMeta is meta.json of a training folder.
-type trainingMeta struct {
-	Format     string              `json:"format"`
-	Model      int                 `json:"appearance_version"`
-	Seed       uint64              `json:"seed"`
-	First      int                 `json:"first"`
-	Count      int                 `json:"count"`
-	Shard      int                 `json:"shard"`
-	Size       int                 `json:"size"`
-	Structures []trainingStructure `json:"structures"`
-}
-
-type trainingStructure struct {
-	Channel int    `json:"channel"`
-	ClassID int    `json:"class_id"`
-	Name    string `json:"name"`
-}
-
-// writeTraining writes shards images-NNNN.u8 and masks-NNNN.bits, then meta.json.
-func (a *app) writeTraining(f phantomFlags) error {
-	if err := os.MkdirAll(f.out, 0o755); err != nil {
+func (f *phantomFlags) check() error {
+	switch {
+	case f.out == "":
+		return usageError("name a folder with --out DIR", "phantom generate: no output folder")
+	case f.n < 1 || f.shard < 1 || f.workers < 1:
+		return usageError("give --n, --shard and --workers of at least 1", "phantom generate: --n %d, --shard %d, --workers %d", f.n, f.shard, f.workers)
+	case f.first < 0 || f.first > phantom.MaxIndex+1-f.n:
+		return usageError(fmt.Sprintf("the phantoms of a folder have numbers 0 to %d", phantom.MaxIndex), "phantom generate: %d phantoms from number %d on", f.n, f.first)
+	case f.training && (f.cases || f.size != "native"):
+		return usageError("drop --cases and --size, or --training", "phantom generate: --training writes 512 x 512 shards only")
+	}
+	entries, err := os.ReadDir(f.out)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
 		return fmt.Errorf("phantom generate: %w", err)
+	case len(entries) > 0:
+		return usageError("give a new folder, or empty this one yourself", "phantom generate: %s is not empty", f.out)
 	}
-	meta := trainingMeta{Format: "phantom-training-1", Model: phantom.AppearanceVersion, Seed: f.seed, First: f.first, Count: f.n, Shard: f.shard, Size: phantom.SampleSize}
-	for i, s := range phantom.Structures() {
-		meta.Structures = append(meta.Structures, trainingStructure{i, s.ClassID(), s.Name()})
+	return nil
+}
+
+// sizing reads --size.
+func (f *phantomFlags) sizing() (phantom.Sizing, error) {
+	switch f.size {
+	case "native":
+		return phantom.SizingNative, nil
+	case "mimic":
+		return phantom.SizingMIMIC, nil
+	case "512":
+		return phantom.Sizing512, nil
 	}
-	for k := 0; k*f.shard < f.n; k++ {
-		if err := a.writeShard(f, k); err != nil {
-			return err
-		}
+	ws, hs, ok := strings.Cut(f.size, "x")
+	w, errW := strconv.Atoi(ws)
+	h, errH := strconv.Atoi(hs)
+	if !ok || errW != nil || errH != nil || min(w, h) < phantom.MinSide || max(w, h) > phantom.MaxSide || w > 2*h || h > 2*w {
+		return phantom.Sizing{}, usageError(
+			fmt.Sprintf("give native, mimic, 512, or WxH with sides of %d to %d pixels, neither twice the other", phantom.MinSide, phantom.MaxSide),
+			"phantom generate: size %q", f.size)
 	}
-	b, err := json.MarshalIndent(meta, "", " ")
+	return phantom.Sizing{Width: w, Height: h}, nil
+}
+
+// writePhantoms writes a data set: the studies as they are drawn, then the tables.
+func (a *app) writePhantoms(ctx context.Context, f phantomFlags) error {
+	z, err := f.sizing()
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(f.out, "meta.json"), append(b, '\n'), 0o644)
-}
-
-// writeShard draws the samples of shard k and writes its two files.
-func (a *app) writeShard(f phantomFlags, k int) error {
-	n := min(f.shard, f.n-k*f.shard)
-	samples := make([]*phantom.Sample, n)
-	var g errgroup.Group
+	o := phantom.DatasetOptions{Seed: f.seed, Sizing: z, Cases: f.cases}
+	studies := make([]*phantom.Study, f.n)
+	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(f.workers)
-	for i := range n {
-		g.Go(func() (err error) {
-			samples[i], err = phantom.TrainingSample(f.seed, f.first+k*f.shard+i)
+	for i := range f.n {
+		g.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			s, err := phantom.NewStudy(f.first+i, o)
+			if err != nil {
+				return err
+			}
+			err = writePhantomFiles(f.out, s.Files)
+			s.Files = nil
+			studies[i] = s
+			if (i+1)%50 == 0 {
+				fmt.Fprintf(a.err, "phantom generate: %d of %d\n", i+1, f.n)
+			}
 			return err
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return err
+		return fmt.Errorf("phantom generate: %w", err)
 	}
-	var pix, bits bytes.Buffer
-	for _, s := range samples {
-		pix.Write(s.Pix)
-		bits.Write(s.Masks)
+	var t phantom.Tables
+	for _, s := range studies {
+		t.Add(s)
 	}
-	for name, b := range map[string][]byte{"images-%04d.u8": pix.Bytes(), "masks-%04d.bits": bits.Bytes()} {
-		if err := os.WriteFile(filepath.Join(f.out, fmt.Sprintf(name, k)), b, 0o644); err != nil {
-			return fmt.Errorf("phantom generate: %w", err)
+	files, sum, err := t.Files(o)
+	if err != nil {
+		return fmt.Errorf("phantom generate: %w", err)
+	}
+	if err := writePhantomFiles(f.out, files); err != nil {
+		return fmt.Errorf("phantom generate: %w", err)
+	}
+	if a.JSON() {
+		return json.NewEncoder(a.out).Encode(sum)
+	}
+	fmt.Fprintf(a.out, "%s: %d pictures (%d frontal, %d lateral, %d without a view), seed %d\n", f.out, sum.Images, sum.Frontal, sum.Lateral, sum.NoView, sum.Seed)
+	return nil
+}
+
+func writePhantomFiles(root string, files []phantom.File) error {
+	for _, f := range files {
+		path := filepath.Join(root, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, f.Data, 0o644); err != nil {
+			return err
 		}
 	}
-	fmt.Fprintf(a.err, "phantom generate: shard %d, %d of %d samples\n", k, k*f.shard+n, f.n)
 	return nil
 }

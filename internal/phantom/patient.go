@@ -2,6 +2,25 @@ package phantom
 
 import "cxrepro/internal/cxr"
 
+// What a phantom can have on purpose, as [Truth] spells it.
+const (
+	findingRotated         = "rotated"
+	findingScoliosis       = "scoliosis"
+	findingPoorInspiration = "poor inspiration"
+	findingRightEffusion   = "right effusion"
+	findingLeftEffusion    = "left effusion"
+	findingCardiomegaly    = "cardiomegaly"
+	findingMediastinum     = "wide mediastinum"
+	findingKnob            = "enlarged knob"
+	findingWideAorta       = "wide descending aorta"
+	findingTortuousAorta   = "tortuous descending aorta"
+	findingAscendingAorta  = "wide ascending aorta"
+	findingTrachea         = "deviated trachea"
+	findingCarina          = "abnormal carina"
+	findingScapulae        = "scapulae over lung"
+	findingOpacity         = "opacity"
+)
+
 // patient holds every number that shapes the anatomy. Lengths are millimetres on the
 // film plane for a patient of scale one, angles degrees. y = 0 is the lung apex, x = 0
 // the spine, x grows towards the patient's left (the picture's right).
@@ -113,7 +132,7 @@ func (p *patient) habits(s *stream, ap bool) {
 	p.turn = s.clamped(0, 1.7, -4, 4)
 	if s.chance(0.16) {
 		p.turn = float64(s.sign() * s.uniform(4.2, 7.5))
-		p.note("rotated")
+		p.note(findingRotated)
 	}
 	p.tilt = s.clamped(0, 1.0, -3.5, 3.5)
 	if ap {
@@ -123,7 +142,7 @@ func (p *patient) habits(s *stream, ap bool) {
 	p.lean = s.normal(0, 0.9)
 	if s.chance(0.06) {
 		p.curve = float64(s.sign() * s.uniform(8, 18))
-		p.note("scoliosis")
+		p.note(findingScoliosis)
 	}
 	p.armsOut = s.uniform(0, 1)
 	p.gas = s.uniform(0.2, 1)
@@ -139,18 +158,18 @@ func (p *patient) thorax(s *stream, ap bool) {
 	p.domeRight = s.clamped(221, 11, 190, 246)
 	if s.chance(poor) {
 		p.domeRight = s.uniform(138, 182)
-		p.note("poor inspiration")
+		p.note(findingPoorInspiration)
 	}
 	p.domeLeft = p.domeRight + s.clamped(9, 5, -4, 20)
 	p.sulcusR = s.clamped(42, 5, 30, 55)
 	p.sulcusL = s.clamped(42, 5, 30, 55) + (p.domeRight - p.domeLeft)
 	if s.chance(0.13) {
 		p.effusionR = s.uniform(12, 34)
-		p.note("right effusion")
+		p.note(findingRightEffusion)
 	}
 	if s.chance(0.13) {
 		p.effusionL = s.uniform(12, 34)
-		p.note("left effusion")
+		p.note(findingLeftEffusion)
 	}
 }
 
@@ -165,7 +184,7 @@ func (p *patient) heart(s *stream, ap bool) {
 		if ap {
 			p.ctr = s.uniform(0.565, 0.68)
 		}
-		p.note("cardiomegaly")
+		p.note(findingCardiomegaly)
 	}
 	p.heartSplit = s.clamped(0.32, 0.025, 0.25, 0.38)
 	p.heartTop = s.clamped(112, 3, 104, 120) - float64(0.3*max(0, 221-p.domeRight))
@@ -184,7 +203,7 @@ func (p *patient) vessels(s *stream) {
 	if s.chance(0.3) {
 		p.mediRight += s.uniform(6, 20)
 		p.mediLeft += s.uniform(4, 18)
-		p.note("wide mediastinum")
+		p.note(findingMediastinum)
 	}
 	p.archY = s.clamped(70, 3, 62, 78)
 	p.knobEdge = s.clamped(34, 2.5, 29, 40)
@@ -195,24 +214,24 @@ func (p *patient) vessels(s *stream) {
 	p.descSnake = s.clamped(0, 0.6, -1.2, 1.2)
 	if s.chance(0.24) {
 		p.knobEdge = s.uniform(46, 60)
-		p.note("enlarged knob")
+		p.note(findingKnob)
 	}
 	if s.chance(0.2) {
 		p.descWidth = s.uniform(38, 52)
 		p.descTop += s.uniform(0, 6)
-		p.note("wide descending aorta")
+		p.note(findingWideAorta)
 	}
 	if s.chance(0.26) {
 		p.descBow = s.uniform(8, 24)
 		p.descSnake = float64(s.sign() * s.uniform(4, 12))
-		p.note("tortuous descending aorta")
+		p.note(findingTortuousAorta)
 	}
 	p.ascWidth = s.clamped(30, 2, 25, 36)
 	p.ascBulge = s.clamped(15, 1.8, 10, 18.5)
 	if s.chance(0.3) {
 		p.ascBulge = s.uniform(29, 38)
 		p.ascWidth += s.uniform(4, 10)
-		p.note("wide ascending aorta")
+		p.note(findingAscendingAorta)
 	}
 }
 
@@ -225,7 +244,7 @@ func (p *patient) airway(s *stream) {
 	p.tracheaShift = s.clamped(-2.5, 1.8, -6, 2)
 	if s.chance(0.24) {
 		p.tracheaShift = float64(s.sign() * s.uniform(13, 24))
-		p.note("deviated trachea")
+		p.note(findingTrachea)
 	}
 	p.carinaY = s.clamped(90, 3, 83, 98) - float64(0.12*max(0, 221-p.domeRight))
 	p.carinaAngle = s.clamped(61, 8, 43, 78)
@@ -234,7 +253,7 @@ func (p *patient) airway(s *stream) {
 		if s.chance(0.15) {
 			p.carinaAngle = s.uniform(30, 37)
 		}
-		p.note("abnormal carina")
+		p.note(findingCarina)
 	}
 	p.carinaSplit = s.clamped(0.44, 0.03, 0.37, 0.5)
 }
@@ -260,7 +279,7 @@ func (p *patient) bones(s *stream, ap bool) {
 	} else if s.chance(0.08) {
 		p.scapShiftR = s.uniform(8, 40)
 		p.scapShiftL = s.uniform(8, 40)
-		p.note("scapulae over lung")
+		p.note(findingScapulae)
 	}
 	p.scapDrop = s.clamped(0, 6, -14, 14)
 	p.boneStrength = s.uniform(0.75, 1.25)
@@ -271,7 +290,7 @@ func (p *patient) patches(s *stream) {
 	if !s.chance(0.35) {
 		return
 	}
-	p.note("opacity")
+	p.note(findingOpacity)
 	for range 1 + s.intn(3) {
 		side := s.sign()
 		o := opacity{
