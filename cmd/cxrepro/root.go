@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/viper"
@@ -44,6 +45,9 @@ type app struct {
 	in       io.Reader
 	out, err io.Writer
 	settings *viper.Viper
+
+	talk        sync.Mutex    // one line of talk at a time
+	startWorker workerStarter // nil: `up` runs no worker
 }
 
 // StateDir is where the embedded profile keeps store, Temporal data, caches and logs.
@@ -106,6 +110,8 @@ items; 4 paused; 5 cancelled; 6 store or Temporal unreachable.`,
 	flags := root.PersistentFlags()
 	flags.String("state", defaultState(), "state directory of the embedded profile (or CXREPRO_STATE)")
 	flags.String("store", "", "artifact store: folder, s3://bucket/prefix?..., minio://bucket/prefix?... (or CXREPRO_STORE; default <state>/store)")
+	addTemporalFlags(flags)
+	addInferenceFlags(flags)
 	flags.Bool("json", false, "machine-readable output on standard output")
 	a.settings.SetEnvPrefix("CXREPRO")
 	a.settings.SetEnvKeyReplacer(strings.NewReplacer("-", "_", ".", "_"))
@@ -123,7 +129,11 @@ items; 4 paused; 5 cancelled; 6 store or Temporal unreachable.`,
 // commands lists every verb, one line each, in alphabetical order.
 func commands(a *app) []*cobra.Command {
 	return []*cobra.Command{
+		newChexstructCommand(a),
+		newDoctorCommand(a),
 		newPhantomCommand(a),
+		newSegmentCommand(a),
+		newUpCommand(a),
 		newVersionCommand(a),
 	}
 }
