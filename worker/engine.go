@@ -1,0 +1,137 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"cxrepro/activities"
+	"cxrepro/artifacts"
+	"cxrepro/experiments"
+	"cxrepro/internal/contract"
+	"cxrepro/internal/cxr"
+	"cxrepro/internal/segment"
+)
+
+// engines loads models by content and keeps the last one open.
+type engines struct {
+	opts Options
+
+	mu   sync.Mutex // guards what follows; loading a model takes seconds
+	key  string
+	pool *segment.Pool
+	now  *activities.Engine
+}
+
+// get returns the model of a plan. A model that cannot serve here is an error at the first
+// image, never another model.
+func (e *engines) get(ctx context.Context, p *experiments.Plan) (*activities.Engine, error) {
+	if p.Model == nil {
+		return nil, fmt.Errorf("plan %s has no model", p.Spec.Name)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	key := p.Model.Card.Digest.Hex() + p.Spec.Masks.Provider
+	if e.now != nil && e.key == key {
+		return e.now, nil
+	}
+	if err := e.drop(); err != nil {
+		return nil, err
+	}
+	card, err := e.card(ctx, p.Model)
+	if err != nil {
+		return nil, err
+	}
+	library, err := e.opts.Library(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("find ONNX Runtime: %w", err)
+	}
+	pool, err := segment.NewPool(card, segment.Options{Provider: p.Spec.Masks.Provider, Library: library, Threads: e.opts.Threads}, e.opts.GPUSlots)
+	if err != nil {
+		return nil, err
+	}
+	id := pool.Identity()
+	e.key, e.pool = key, pool
+	e.now = &activities.Engine{
+		Segmenter: pool, Declared: card.Structures(), Runtime: pool.Runtime().Version,
+		Identity: contract.Inference{Model: id.Model, Settings: id.Settings, Provider: id.Provider, Preprocessing: id.Preprocessing, Decoder: cxr.DecoderVersion},
+	}
+	e.opts.Log.Info("model loaded", "model", card.Name, "digest", id.Model.Short(), "provider", id.Provider, "onnxruntime", pool.Runtime().Version)
+	return e.now, nil
+}
+
+// card puts card and weights of a model into the cache folder and loads the card from
+// there. Files are named by digest, so what is there is right or damaged, never old.
+func (e *engines) card(ctx context.Context, m *experiments.Model) (*segment.Card, error) {
+	dir := filepath.Join(e.opts.Cache, "models", m.Card.Digest.Hex()[:16])
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, "card.yaml")
+	if err := e.fetch(ctx, m.Card, file); err != nil {
+		return nil, err
+	}
+	card, err := segment.LoadCard(file)
+	if err != nil {
+		return nil, err
+	}
+	if !filepath.IsLocal(filepath.FromSlash(card.File)) {
+		return nil, fmt.Errorf("model card %s: file %q is not below the card", m.Name, card.File)
+	}
+	weights := filepath.Join(dir, filepath.FromSlash(card.File))
+	if err := os.MkdirAll(filepath.Dir(weights), 0o755); err != nil {
+		return nil, err
+	}
+	if err := e.fetch(ctx, m.Weights, weights); err != nil {
+		return nil, err
+	}
+	if err := card.Verify(); err != nil {
+		// A damaged copy is fetched once more; the card's digest decides.
+		if err := errors.Join(os.Remove(weights), e.fetch(ctx, m.Weights, weights)); err != nil {
+			return nil, err
+		}
+	}
+	return card, nil
+}
+
+// fetch writes a blob to path, unless a file of its size is there.
+func (e *engines) fetch(ctx context.Context, ref artifacts.Ref, path string) error {
+	if info, err := os.Stat(path); err == nil && info.Size() == ref.Size {
+		return nil
+	}
+	from, err := e.opts.Store.Open(ctx, ref)
+	if err != nil {
+		return fmt.Errorf("fetch model file: %w", err)
+	}
+	defer from.Close()
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".fetch-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = io.Copy(tmp, from)
+	if err := errors.Join(err, tmp.Close()); err != nil {
+		return fmt.Errorf("fetch model file: %w", err)
+	}
+	return os.Rename(tmp.Name(), path)
+}
+
+// drop closes the open model. The caller holds mu.
+func (e *engines) drop() error {
+	if e.pool == nil {
+		return nil
+	}
+	err := e.pool.Close()
+	e.pool, e.now, e.key = nil, nil, ""
+	return err
+}
+
+func (e *engines) close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.drop()
+}
