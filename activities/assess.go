@@ -151,12 +151,18 @@ func (w *window) records(p *pulse, t *tally) ([]artifacts.Record, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The first task carries the time of measuring them all; the others only their own.
+	began := w.a.opts.Now()
 	for i, task := range tasks {
 		if jobs[i] == nil {
 			continue
 		}
 		j := jobs[i]
 		jobs[i] = nil
+		if task != todo[0] {
+			j.started = began
+		}
+		began = w.a.opts.Now()
 		data, err := artifacts.Canonical(rows[task])
 		if err != nil {
 			w.a.steps.abandon(p, j)

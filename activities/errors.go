@@ -12,6 +12,7 @@ import (
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
+	"cxrepro/internal/segment"
 )
 
 // maxUnknown is how many attempts an error of unknown kind gets.
@@ -90,6 +91,8 @@ func classify(err error) string {
 		return contract.ErrTypeDenied
 	case errors.Is(err, artifacts.ErrUnsafeStore):
 		return contract.ErrTypeUnsafeStore
+	case segment.Permanent(err):
+		return contract.ErrTypeModel
 	case errors.Is(err, artifacts.ErrUnreachable), errors.Is(err, context.DeadlineExceeded):
 		return contract.ErrTypeStore
 	}

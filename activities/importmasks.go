@@ -63,7 +63,7 @@ func (c caseMasks) Masks(stem string, width, height int) (*anatomy.Masks, error)
 // openMasks opens the plan's mask files.
 func (a *Activities) openMasks(pl *plan) (ds.MaskSource, error) {
 	imp := pl.Spec.Masks.Import
-	root, err := a.root(pl, "")
+	root, err := a.root(pl, dataMasks)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,11 @@ func (c *chunk) maskStat(name string) fs.FileInfo {
 	if ext == "" {
 		return nil
 	}
-	info, err := fs.Stat(c.src.root, path.Join(imp.Folder, name+ext))
+	root, err := c.a.root(c.plan, dataMasks)
+	if err != nil {
+		return nil
+	}
+	info, err := fs.Stat(root, path.Join(imp.Folder, name+ext))
 	if err != nil {
 		return nil
 	}

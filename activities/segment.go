@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 
 	"cxrepro/artifacts"
@@ -62,7 +63,7 @@ func (a *Activities) masks(ctx context.Context, pl *plan, e contract.Entry) (pro
 	}
 	m, err := engine.Segmenter.Segment(ctx, img)
 	if err != nil {
-		return product{}, fail(contract.ErrTypeModel, "segment image %s: %w", e.Image.Short(), err)
+		return product{}, fmt.Errorf("segment image %s: %w", e.Image.Short(), err)
 	}
 	return product{data: m.Encode(), mediaType: anatomy.MediaType, runtime: engine.Runtime, provider: engine.Identity.Provider}, nil
 }

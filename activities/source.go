@@ -15,6 +15,7 @@ import (
 const (
 	dataBoxes = "chest-imagenome"
 	dataLungs = "chexmask"
+	dataMasks = "masks"
 )
 
 // source is a data set open for reading, with its companions.

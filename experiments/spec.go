@@ -76,7 +76,8 @@ type Masks struct {
 type Import struct {
 	// Kind is the form of the files.
 	Kind string `yaml:"kind" json:"kind"`
-	// Folder lies below the data root and holds one entry per image, named by the image.
+	// Folder lies below the data root "masks", or below the data set's where there is none,
+	// and holds one entry per image, named by the image.
 	Folder string `yaml:"folder" json:"folder"`
 	// Structures are what the files can hold at all; absent means all 159.
 	Structures []string `yaml:"structures,omitempty" json:"structures,omitempty"`
