@@ -207,7 +207,7 @@ func runLengths(m mask.Mask) string {
 }
 
 // caseFile writes masks and boxes as a measurement case: column-major run lengths by
-// structure name.
+// structure name, and the name of the picture beside it.
 func caseFile(m *anatomy.Masks, boxes []namedBox, o organs, im *Image) ([]byte, error) {
 	c := struct {
 		Format string            `json:"format"`
@@ -220,7 +220,7 @@ func caseFile(m *anatomy.Masks, boxes []namedBox, o organs, im *Image) ([]byte, 
 		Masks  map[string][]int  `json:"masks"`
 		Other  map[string][]int  `json:"chexmask"`
 	}{Format: "chexstruct-case-1", ID: im.ID, Size: [2]int{im.Height, im.Width}, View: im.View, Native: im.Width,
-		Image: "../" + FolderImages + "/" + im.Path, Boxes: map[string][4]int{}, Masks: map[string][]int{}, Other: map[string][]int{}}
+		Image: im.ID + ".jpg", Boxes: map[string][4]int{}, Masks: map[string][]int{}, Other: map[string][]int{}}
 	for _, b := range boxes {
 		if b.name == dataset.BoxHeart || b.name == dataset.BoxUpperMediastinum {
 			c.Boxes[b.name] = [4]int{b.box.X0, b.box.Y0, b.box.X1, b.box.Y1}

@@ -2,6 +2,7 @@ package phantom
 
 import (
 	"fmt"
+	"math"
 
 	"cxrepro/internal/cxr"
 )
@@ -64,23 +65,42 @@ func (l *side) chest() {
 	p, d := l.p, l.p.domeRight-221
 	for i := range 2 {
 		dome := d + float64(float64(i)*(p.domeLeft-p.domeRight))
-		lung := []pt{{8, 4}, {-30, 22}, {-66, 62}, {-88, 120}, {-94, 180 + dome}, {-90, 214 + dome}, {-66, 206 + dome}, {-30, 196 + dome},
-			{10, 202 + dome}, {50, 226 + dome}, {80, 268 + dome}, {92, 272 + dome}, {98, 210}, {100, 140}, {88, 70}, {56, 20}, {30, 6}}
-		l.c.tube(l.put(lung, 6), 0.5, 9.5, l.c.air)
+		l.lung(dome)
 	}
-	heart := []pt{{-20, 112}, {-60, 130}, {-86, 170}, {-88, 204 + d}, {-50, 216 + d}, {-6, 212 + d}, {18, 180}, {12, 136}}
-	l.c.tube(l.put(heart, 6), 0.9, 9, l.c.solid, l.c.dense)
-	arch := []pt{{-34, 110}, {-26, 80}, {0, 62}, {30, 70}, {52, 100}, {62, 160}, {64, 240}}
+	heart := []pt{{-20, 112}, {-60, 130}, {-86, 170}, {-88, 206 + d}, {-50, 216 + d}, {-6, 208 + d}, {18, 176}, {12, 136}}
+	l.c.tube(l.put(heart, 6), 0.9, 9, l.c.solid)
+	arch := []pt{{-36, 132}, {-32, 100}, {-14, 74}, {14, 66}, {42, 84}, {58, 120}, {66, 180}, {66, 236 + d}}
 	line := open(arch, 8)
 	for i := range line {
 		line[i] = l.f.project(line[i], 0)
 	}
-	l.c.tube(ribbon(line, func(float64) float64 { return 13 }), 1, 3, l.c.solid, l.c.dense)
-	air := open([]pt{{-14, -60}, {-2, 0}, {14, 60}, {22, p.carinaY + 6}}, 8)
+	l.c.tube(ribbon(line, func(float64) float64 { return 13 }), 0.7, 1.7, l.c.solid)
+	air := open([]pt{{-14, -44}, {-2, 0}, {14, 60}, {22, p.carinaY + 6}}, 8)
 	for i := range air {
 		air[i] = l.f.project(air[i], 0)
 	}
-	l.c.tubeMax(ribbon(air, func(float64) float64 { return 9 }), 1, 2, l.c.airway)
+	l.c.tubeMax(ribbon(air, func(float64) float64 { return 8 }), 0.7, 1.1, l.c.airway)
+}
+
+// lung draws one lung, thinned below its dome (height d against the usual one).
+func (l *side) lung(d float64) {
+	outline := []pt{{8, 4}, {-30, 22}, {-66, 62}, {-88, 120}, {-95, 180 + d}, {-93, 222 + d}, {-60, 240 + d}, {0, 256 + d},
+		{56, 268 + d}, {84, 276 + d}, {94, 268 + d}, {99, 210}, {101, 140}, {88, 70}, {56, 20}, {30, 6}}
+	dome := spline{{-96, 216}, {-76, 203}, {-40, 194}, {0, 196}, {40, 214}, {70, 242}, {92, 274}}
+	c := l.c
+	c.rowsOf(l.put(outline, 6), func(off, a, b int, v interval) {
+		y := (float64(off/c.w)+0.5)/c.sy - l.f.origin.y
+		q := chordOf(v)
+		w := min(9.5, float64(0.06*(v.hi-v.lo))/c.sx)
+		for x := a; x < b; x++ {
+			t := float32(w * math.Sqrt(math.Sqrt(float64(q.at(x)))))
+			px := ((float64(x)+0.5)/c.sx - l.f.origin.x) / l.f.scaleX
+			if under := y - float64((dome.at(px)+d)*l.f.scaleY); under > 0 {
+				t = max(t-float32(0.2*math.Sqrt(float64(150*under))), float32(0.06*t))
+			}
+			c.air[off+x] += t
+		}
+	})
 }
 
 // bones draws the spine, the sternum, the blades and faint ribs.
@@ -101,12 +121,12 @@ func (l *side) bones() {
 		sternum[i] = l.f.project(sternum[i], 0)
 	}
 	l.c.boneRows(ribbon(sternum, func(float64) float64 { return 5 }), float64(0.5*k), 0.8, 0.6)
-	for i := range 9 {
-		y := 30 + float64(22*float64(i))
-		r := open([]pt{{78, y - 6}, {96, y + 16}, {60, y + 44}, {0, y + 66}, {-50, y + 76}}, 6)
+	for i := range 8 {
+		y := 26 + float64(22*float64(i))
+		r := open([]pt{{80, y - 6}, {99, y + 12}, {84, y + 40}, {46, y + 62}, {6, y + 78}}, 6)
 		for j := range r {
 			r[j] = l.f.project(r[j], 0)
 		}
-		l.c.boneColumns(ribbon(r, func(float64) float64 { return 5 }), float64(0.12*k), 0.8, 0.5)
+		l.c.boneColumns(ribbon(r, func(float64) float64 { return 5 }), float64(0.09*k), 0.8, 0.5)
 	}
 }

@@ -53,8 +53,7 @@ func (a *body) branch(c *canvas, s *stream, sgn float64, from pt, angle, radius,
 	a.branch(c, s, sgn, q, angle-spread+tilt, float64(r*s.uniform(0.62, 0.85)), float64(length*s.uniform(0.68, 0.95)), depth+1)
 }
 
-// drawOpacities fills patches of lung: returns the share of air left, pixel by pixel, or
-// nil without patches.
+// drawOpacities fills patches of lung with fluid or tissue.
 func (a *body) drawOpacities(c *canvas, s *stream) {
 	for _, o := range a.p.opacities {
 		at := a.f.project(o.at, 0)

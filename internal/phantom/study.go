@@ -55,7 +55,7 @@ type DatasetOptions struct {
 	Seed    uint64
 	Sizing  Sizing
 	Quality int  // JPEG quality; 0 means 95
-	Cases   bool // write the true masks as case files
+	Cases   bool // write the true masks as case files, each with its picture beside it
 }
 
 // File is one file of a data set, with its path from the data set's folder.
@@ -173,7 +173,8 @@ func (s *Study) annotate(p *Phantom, pic *Picture, im *Image, o DatasetOptions) 
 	if err != nil {
 		return err
 	}
-	s.Files = append(s.Files, File{FolderTruth + "/" + im.ID + ".json", c})
+	picture := s.Files[0].Data
+	s.Files = append(s.Files, File{FolderTruth + "/" + im.ID + ".json", c}, File{FolderTruth + "/" + im.ID + ".jpg", picture})
 	return nil
 }
 
