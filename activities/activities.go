@@ -128,7 +128,7 @@ func register[In, Out any](a *Activities, r worker.ActivityRegistry, name contra
 				err = fmt.Errorf("panic in %s: %v", name.Name, p)
 			}
 			if err != nil {
-				a.opts.Log.Warn("activity attempt ended", "activity", name.Name, "workflow_id", info.WorkflowExecution.ID, "attempt", info.Attempt, "err", err)
+				a.opts.Log.Warn("activity attempt ended", "activity", name.Name, "workflow_id", info.WorkflowExecution.ID, "attempt", info.Attempt, "err", clean(name.Name, err))
 				err = translate(ctx, name.Name, int(info.Attempt), err)
 			}
 		}()

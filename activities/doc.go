@@ -7,6 +7,6 @@
 // with put-if-absent, so that an attempt that the server has given up harms nothing.
 //
 // Errors are translated into types of package contract in one place, errors.go. What
-// enters a history names digests, counts and case numbers, never a path or an identifier
-// of the data set; the worker's log has the rest.
+// enters a history or a log names digests, counts and case numbers, never a path or an
+// identifier of the data set.
 package activities

@@ -102,13 +102,13 @@ func classify(err error) string {
 	return contract.ErrTypeUnknown
 }
 
-// clean shortens an error for a history. Paths of input files stay in the worker's log: a
-// path of a data set can name a patient.
+// clean shortens an error for a history or a log, without paths of input files: a path of a
+// data set can name a patient. Case numbers and digests say which file is meant.
 func clean(name string, err error) string {
 	text := err.Error()
 	var pe *fs.PathError
 	if errors.As(err, &pe) && pe.Path != "" {
-		text = strings.ReplaceAll(text, pe.Path, "(file; the worker's log names it)")
+		text = strings.ReplaceAll(text, pe.Path, "a data file")
 	}
 	if len(text) > maxMessage {
 		text = text[:maxMessage] + "..."

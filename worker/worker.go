@@ -175,4 +175,3 @@ func (w *Worker) Stop() error {
 // DisableStickyCache makes every workflow task replay its whole history: a test of
 // determinism. It works for the whole process and only before the first worker.
 func DisableStickyCache() { worker.SetStickyWorkflowCacheSize(0) }
-

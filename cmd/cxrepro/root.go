@@ -132,6 +132,7 @@ func commands(a *app) []*cobra.Command {
 		newChexstructCommand(a),
 		newDoctorCommand(a),
 		newPhantomCommand(a),
+		newRunCommand(a),
 		newSegmentCommand(a),
 		newUpCommand(a),
 		newVersionCommand(a),

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"cxrepro/artifacts"
+	"cxrepro/internal/contract"
+)
+
+// launch starts the workflow that reads the data set and starts the reproduction, or joins
+// the one that does so already.
+func launch(ctx context.Context, c client.Client, p *planned, queue string, tuning contract.Tuning) (client.WorkflowRun, error) {
+	use := p.spec.Dataset.DataUse
+	attrs := temporal.NewSearchAttributes(
+		temporal.NewSearchAttributeKeyKeyword(contract.AttrPaper).ValueSet(p.spec.Paper),
+		temporal.NewSearchAttributeKeyKeyword(contract.AttrDataUse).ValueSet(use),
+	)
+	run, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+		ID:                       contract.LaunchWorkflowID(p.id),
+		TaskQueue:                contract.QueueCPU(queue),
+		WorkflowIDReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+		TypedSearchAttributes:    attrs,
+	}, contract.Launch.Name, contract.LaunchInput{Common: contract.Common{
+		Plan: p.plan, Spec: p.id, Paper: p.spec.Paper, DataUse: use, Queue: queue, Tuning: tuning,
+	}})
+	if err != nil {
+		return nil, serverError(err)
+	}
+	return run, nil
+}
+
+// serverError gives an error of the Temporal client its exit code.
+func serverError(err error) error {
+	var unavailable *serviceerror.Unavailable
+	var deadline *serviceerror.DeadlineExceeded
+	if errors.As(err, &unavailable) || errors.As(err, &deadline) {
+		return &exitError{Code: exitUnreachable, Err: fmt.Errorf("Temporal: %w", err), Hint: "run `cxrepro doctor`, then the same command again"}
+	}
+	return err
+}
+
+// workflowError gives the failure of a workflow its message, exit code and hint.
+func workflowError(err error) error {
+	var cancelled *temporal.CanceledError
+	var terminated *temporal.TerminatedError
+	var app *temporal.ApplicationError
+	switch {
+	case errors.As(err, &cancelled):
+		return &exitError{Code: exitCancelled, Err: errors.New("cancelled"), Hint: "the same `cxrepro run` goes on from what is recorded"}
+	case errors.As(err, &terminated):
+		return &exitError{Code: exitCancelled, Err: errors.New("terminated by an operator"), Hint: "the same `cxrepro run` goes on from what is recorded"}
+	case errors.As(err, &app):
+		e := &exitError{Code: exitFailed, Err: errors.New(app.Message())}
+		switch app.Type() {
+		case contract.ErrTypeSpec, contract.ErrTypeDataset, contract.ErrTypeModel, contract.ErrTypeRefused:
+			e.Code = exitUsage
+		case contract.ErrTypeInputChanged, contract.ErrTypeIncomplete:
+			e.Hint = "run the same command again: recorded work is kept, missing work is done"
+		case contract.ErrTypeDenied, contract.ErrTypeUnsafeStore:
+			e.Code, e.Hint = exitUnreachable, "correct the credentials or the store, then run the same command again"
+		case contract.ErrTypeDigest:
+			e.Hint = "run `cxrepro artifacts verify --drop-damaged`; what is dropped is computed again"
+		}
+		return e
+	}
+	return serverError(err)
+}
+
+// loadReceipt reads a receipt and its tables from the store.
+func loadReceipt(ctx context.Context, store *artifacts.Repository, ref artifacts.Ref) (*contract.Receipt, *contract.Summary, error) {
+	var r contract.Receipt
+	var s contract.Summary
+	for _, d := range []struct {
+		ref func() artifacts.Ref
+		to  any
+	}{{func() artifacts.Ref { return ref }, &r}, {func() artifacts.Ref { return r.Summary }, &s}} {
+		data, err := store.Get(ctx, d.ref())
+		if err != nil {
+			return nil, nil, storeError(err)
+		}
+		if err := json.Unmarshal(data, d.to); err != nil {
+			return nil, nil, fmt.Errorf("read %s: %w", d.ref(), err)
+		}
+	}
+	return &r, &s, nil
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"cxrepro/internal/contract"
+)
+
+// printOutcome prints tables and receipt, or the receipt as one JSON line, and returns the
+// exit code that fits.
+func (a *app) printOutcome(r *contract.Receipt, s *contract.Summary) error {
+	if a.JSON() {
+		if err := json.NewEncoder(a.out).Encode(r); err != nil {
+			return err
+		}
+	} else {
+		printSummary(a.out, s)
+		printReceipt(a.out, r)
+	}
+	if wrong := r.Check(); len(wrong) > 0 {
+		return &exitError{Code: exitFailed, Err: fmt.Errorf("the receipt does not add up: %s", strings.Join(wrong, "; "))}
+	}
+	if n := contract.Total(r.Images.Quarantined); n > 0 {
+		return &exitError{Code: exitQuarantined, Err: fmt.Errorf("done, with %d images in quarantine: %s", n, countList(r.Images.Quarantined)), Hint: "the receipt's data set manifest names each with its reason"}
+	}
+	return nil
+}
+
+// printSummary prints the tables in the form of the paper's Table 6.
+func printSummary(w io.Writer, s *contract.Summary) {
+	fmt.Fprintf(w, "%s: %s\nrules: %s\n\n", s.Name, s.Paper, s.Rules)
+	fmt.Fprintf(w, "global filter: %d of %d images kept", s.Global.Kept, s.Images.Images)
+	if s.Global.ExpectedImages > 0 {
+		fmt.Fprintf(w, " (paper: %d of %d)", s.Global.ExpectedKept, s.Global.ExpectedImages)
+	}
+	if len(s.Global.Failed) > 0 {
+		fmt.Fprintf(w, "; failed rules: %s", countList(s.Global.Failed))
+	}
+	fmt.Fprint(w, "\n\n")
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	paper := s.Global.ExpectedImages > 0
+	fmt.Fprint(t, "task\tlabelled\tlabels\tQC failed\tundecided\tnot evaluable")
+	if paper {
+		fmt.Fprint(t, "\tpaper")
+	}
+	fmt.Fprintln(t)
+	for _, task := range s.Tasks {
+		status := map[string]int{}
+		for _, c := range task.Statuses {
+			status[c.Name] = c.N
+		}
+		var labels, expected []string
+		for _, l := range task.Labels {
+			text := fmt.Sprintf("%s %d", l.Label, l.N)
+			if l.Fraction != nil {
+				text += fmt.Sprintf(" (%.1f%%)", 100**l.Fraction)
+			}
+			labels = append(labels, text)
+			expected = append(expected, fmt.Sprintf("%s %d", l.Label, l.Expected))
+		}
+		fmt.Fprintf(t, "%s\t%d\t%s\t%d\t%d\t%d", task.Task, task.Total, strings.Join(labels, ", "), status["qc_failed"], status["undecided"], status["not_evaluable"])
+		if paper {
+			fmt.Fprintf(t, "\t%d: %s", task.Expected, strings.Join(expected, ", "))
+		}
+		fmt.Fprintln(t)
+	}
+	t.Flush()
+	fmt.Fprintln(w)
+}
+
+// printReceipt prints what the reproduction took and gave.
+func printReceipt(w io.Writer, r *contract.Receipt) {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	row := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
+	row("reproduction", "%s", r.Reproduction)
+	row("result", "%s (%s)", r.ResultDigest, r.Determinism)
+	row("images", "%d in = %d kept + %d filtered%s + %d quarantined%s", r.Images.In, r.Images.Kept,
+		contract.Total(r.Images.Filtered), inBrackets(r.Images.Filtered), contract.Total(r.Images.Quarantined), inBrackets(r.Images.Quarantined))
+	row("global filter", "%d kept + %d removed", r.Images.GlobalKept, r.Images.GlobalRemoved)
+	row("steps", "%d needed = %d run + %d reused; %d repeated%s", r.Steps.Needed, r.Steps.Run, r.Steps.Reused, r.Steps.Repeated, inBrackets(r.Steps.Causes))
+	for _, s := range r.BySteps {
+		row("", "%s: %d needed, %d run, %d reused, %d repeated, %s", s.Step, s.Needed, s.Run, s.Reused, s.Repeated, size(s.Bytes))
+	}
+	if r.RedoneWindows > 0 || r.Conflicts > 0 {
+		row("mended", "%d windows done again, %d second results that differed", r.RedoneWindows, r.Conflicts)
+	}
+	row("bytes", "%s", size(r.Bytes))
+	row("time", "%s from launch to end, %s of computing, %d workers", seconds(r.WallSeconds), seconds(r.BusySeconds), len(r.Workers))
+	for _, rep := range r.Reports {
+		row(rep.Name, "cxrepro artifacts cat %s", rep.Ref.Digest)
+	}
+	t.Flush()
+}
+
+func countList(counts []contract.Count) string {
+	var out []string
+	for _, c := range counts {
+		out = append(out, fmt.Sprintf("%d %s", c.N, c.Name))
+	}
+	return strings.Join(out, ", ")
+}
+
+func inBrackets(counts []contract.Count) string {
+	if len(counts) == 0 {
+		return ""
+	}
+	return " (" + countList(counts) + ")"
+}
+
+func seconds(s float64) string {
+	return time.Duration(s * float64(time.Second)).Round(10 * time.Millisecond).String()
+}
+
+// size prints bytes for people.
+func size(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%d B", n)
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflow/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+
+	"cxrepro/internal/contract"
+)
+
+// queryPatience bounds one look at a workflow: without a worker a query waits in vain.
+const queryPatience = 3 * time.Second
+
+// view is one look at an effort: what its workflows say, and how far open activities are.
+type view struct {
+	contract.Progress
+	// Trouble are the last errors of activities that are being tried again.
+	Trouble []string `json:"trouble,omitempty"`
+}
+
+// lookIngest looks at the ingest of a launch.
+func lookIngest(ctx context.Context, c client.Client, specID string) (view, error) {
+	id := contract.IngestWorkflowID(specID)
+	v := view{Progress: contract.Progress{State: contract.StateRunning}}
+	s, err := stageProgress(ctx, c, id)
+	if err != nil {
+		return v, err
+	}
+	open, err := v.activities(ctx, c, id)
+	s.Items += open
+	v.Stages = []contract.StageProgress{s}
+	return v, err
+}
+
+// lookReproduction looks at a reproduction and its open stages.
+func lookReproduction(ctx context.Context, c client.Client, reproduction string) (view, error) {
+	ctx, cancel := context.WithTimeout(ctx, queryPatience)
+	defer cancel()
+	id := contract.ReproductionWorkflowID(reproduction)
+	var v view
+	value, err := c.QueryWorkflow(ctx, id, "", contract.QueryProgress)
+	if err != nil {
+		return v, err
+	}
+	if err := value.Get(&v.Progress); err != nil {
+		return v, err
+	}
+	for i := range v.Stages {
+		s := &v.Stages[i]
+		for _, active := range s.Active {
+			p, err := stageProgress(ctx, c, active)
+			if err != nil {
+				continue // it ended meanwhile, or is between two runs
+			}
+			s.Done += p.Done
+			s.Items += p.Items
+			s.Reused += p.Reused
+			s.Failed += p.Failed
+			if p.State == contract.StatePaused {
+				s.State = p.State
+			}
+			open, err := v.activities(ctx, c, active)
+			if err != nil {
+				continue
+			}
+			s.Items += open
+		}
+		s.Items = min(s.Items, max(s.ItemsAll, s.Items))
+	}
+	_, err = v.activities(ctx, c, id)
+	return v, err
+}
+
+func stageProgress(ctx context.Context, c client.Client, id string) (contract.StageProgress, error) {
+	ctx, cancel := context.WithTimeout(ctx, queryPatience)
+	defer cancel()
+	var p contract.StageProgress
+	value, err := c.QueryWorkflow(ctx, id, "", contract.QueryProgress)
+	if err != nil {
+		return p, err
+	}
+	err = value.Get(&p)
+	return p, err
+}
+
+// activities sums what open activities of a workflow report in their heartbeats, and keeps
+// the errors of those that are being tried again.
+func (v *view) activities(ctx context.Context, c client.Client, id string) (items int, err error) {
+	d, err := c.DescribeWorkflowExecution(ctx, id, "")
+	if err != nil {
+		return 0, err
+	}
+	for _, a := range d.GetPendingActivities() {
+		items += beat(a)
+		if f := a.GetLastFailure(); f != nil && a.GetAttempt() > 1 {
+			line := fmt.Sprintf("%s, attempt %d: %s", a.GetActivityType().GetName(), a.GetAttempt(), f.GetMessage())
+			if !contains(v.Trouble, line) && len(v.Trouble) < 4 {
+				v.Trouble = append(v.Trouble, line)
+			}
+		}
+	}
+	return items, nil
+}
+
+func beat(a *workflow.PendingActivityInfo) int {
+	var b contract.Beat
+	payloads := a.GetHeartbeatDetails()
+	if payloads == nil || converter.GetDefaultDataConverter().FromPayloads(payloads, &b) != nil {
+		return 0
+	}
+	return b.Done
+}
+
+func contains(list []string, s string) bool {
+	for _, l := range list {
+		if l == s {
+			return true
+		}
+	}
+	return false
+}
+
+// gone reports whether err says that the server does not know the workflow: its database
+// was begun anew. What is recorded is in the store.
+func gone(err error) bool {
+	var notFound *serviceerror.NotFound
+	return errors.As(err, &notFound)
+}
+
+// closedState names the state of a closed workflow.
+func closedState(s enumspb.WorkflowExecutionStatus) string {
+	switch s {
+	case enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, enumspb.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW:
+		return contract.StateRunning
+	case enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED:
+		return contract.StateDone
+	case enumspb.WORKFLOW_EXECUTION_STATUS_CANCELED, enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED:
+		return contract.StateCancelled
+	case enumspb.WORKFLOW_EXECUTION_STATUS_FAILED, enumspb.WORKFLOW_EXECUTION_STATUS_TIMED_OUT:
+		return contract.StateFailed
+	}
+	return "unknown"
+}

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"cxrepro/artifacts"
+	"cxrepro/internal/contract"
+	"cxrepro/internal/temporalconn"
+)
+
+// runFlags are the flags of `run`.
+type runFlags struct {
+	sets   []string
+	worker workerFlags
+	tuning contract.Tuning
+}
+
+func newRunCommand(a *app) *cobra.Command {
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "run SPEC [--data NAME=FOLDER]... [--set path=value]...",
+		Short: "Run an experiment to its end, or go on with it",
+		Long: `run reads an experiment spec (a file, or a folder with a spec.yaml), starts the embedded
+server and a worker in this process, runs the reproduction to its end and prints tables and
+receipt. The same command after a crash, a Ctrl-C or a pause goes on where it stopped; of a
+finished reproduction it prints the receipt again.
+
+--set changes one field of the spec for this run, before anything is hashed; a threshold
+row is --set thresholds.cardiomegaly.label.PA_min=0.55.
+
+With --json the last line of standard output is the receipt: reproduction_id,
+result_digest, steps{needed,run,reused,repeated} and more (docs/schemas.md).
+
+Exit codes: 0 done; 1 failed; 2 usage, spec or data; 3 done, with quarantined images;
+4 paused; 5 cancelled or interrupted; 6 store or Temporal unreachable.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return a.run(c.Context(), args[0], f) },
+	}
+	fl := c.Flags()
+	fl.StringArrayVar(&f.sets, "set", nil, "PATH=VALUE: a field of the spec, changed before anything is hashed")
+	f.worker.add(fl)
+	addTuningFlags(fl, &f.tuning)
+	return c
+}
+
+// session is everything a verb with a worker in this process holds open.
+type session struct {
+	store *artifacts.Repository
+	conn  *temporalconn.Conn
+	log   *slog.Logger
+	close func() error
+}
+
+// open opens log, store, server and worker in this order; session.close ends them in the
+// other. The worker finishes its image in hand.
+func (a *app) open(ctx context.Context, f workerFlags) (s *session, err error) {
+	s = &session{}
+	var closers []func() error
+	s.close = func() error {
+		var errs []error
+		for i := len(closers) - 1; i >= 0; i-- {
+			errs = append(errs, closers[i]())
+		}
+		return errors.Join(errs...)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	log, closeLog, err := a.openLog()
+	if err != nil {
+		return nil, err
+	}
+	s.log = log
+	closers = append(closers, closeLog)
+	if s.store, err = a.openStore(ctx); err != nil {
+		return nil, err
+	}
+	for _, line := range s.store.Fallbacks() {
+		a.say("store: " + line)
+	}
+	if s.conn, err = a.openTemporal(ctx, a.temporalOptions(log)); err != nil {
+		return nil, err
+	}
+	closers = append(closers, func() error {
+		stopping, cancel := context.WithTimeout(context.Background(), stopPatience)
+		defer cancel()
+		return s.conn.Close(stopping)
+	})
+	w, err := a.runWorker(s.conn, s.store, log, f)
+	if err != nil {
+		return nil, err
+	}
+	closers = append(closers, w.Stop)
+	return s, nil
+}
+
+func (a *app) run(ctx context.Context, file string, f runFlags) (err error) {
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	p, err := a.prepare(ctx, store, file, f.sets)
+	if err != nil {
+		return err
+	}
+	if err := needData(p, f.worker.data); err != nil {
+		return err
+	}
+	s, err := a.open(ctx, f.worker)
+	if err != nil {
+		return err
+	}
+	d := a.newDisplay()
+	ref, err := a.reproduce(ctx, s, d, p, f)
+	d.close()
+	if err != nil {
+		if ctx.Err() != nil {
+			a.say("stopping: finishing the images in hand")
+		}
+		closeErr := s.close()
+		return errors.Join(a.ended(ctx, err), closeErr)
+	}
+	r, sum, err := loadReceipt(ctx, s.store, ref)
+	if err := errors.Join(err, s.close()); err != nil {
+		return err
+	}
+	return a.printOutcome(r, sum)
+}
+
+// needData refuses a run whose worker lacks the data set's folder.
+func needData(p *planned, values []string) error {
+	roots, err := parseData(values)
+	if err != nil {
+		return err
+	}
+	name := p.spec.Dataset.Name
+	for _, r := range roots {
+		if r.name == name {
+			return nil
+		}
+	}
+	return usageError(fmt.Sprintf("add --data %s=FOLDER", name), "the spec reads data set %q and no folder was given for it", name)
+}
+
+// reproduce launches the plan and follows it to its receipt. An effort that the server has
+// forgotten is launched again: what is recorded is in the store.
+func (a *app) reproduce(ctx context.Context, s *session, d display, p *planned, f runFlags) (artifacts.Ref, error) {
+	const forgotten = 3
+	for again := 0; ; again++ {
+		ref, err := a.reproduceOnce(ctx, s, d, p, f)
+		if gone(err) && again < forgotten {
+			d.note("the server has no memory of this run; starting it again from what is recorded")
+			continue
+		}
+		return ref, err
+	}
+}
+
+func (a *app) reproduceOnce(ctx context.Context, s *session, d display, p *planned, f runFlags) (artifacts.Ref, error) {
+	c := s.conn.Client
+	run, err := launch(ctx, c, p, f.worker.queue, f.tuning)
+	if err != nil {
+		return artifacts.Ref{}, err
+	}
+	var launched contract.LaunchResult
+	err = waitFor(ctx, d, func(ctx context.Context) (view, error) { return lookIngest(ctx, c, p.id) }, result(ctx, run, &launched))
+	if err != nil {
+		return artifacts.Ref{}, err
+	}
+	if !launched.Finished.IsZero() {
+		d.note(fmt.Sprintf("reproduction %s is finished; this is its receipt", launched.Reproduction))
+		return launched.Finished, nil
+	}
+	d.note("reproduction " + launched.Reproduction)
+	if err := unpause(ctx, c, d, launched.Reproduction); err != nil {
+		return artifacts.Ref{}, err
+	}
+	return follow(ctx, c, d, launched.Reproduction)
+}
+
+// ended gives the end of a run that has no receipt its exit code and hint.
+func (a *app) ended(ctx context.Context, err error) error {
+	var paused *errPaused
+	switch {
+	case errors.As(err, &paused):
+		return &exitError{Code: exitPaused, Err: paused, Hint: "the same command goes on"}
+	case ctx.Err() != nil:
+		return &exitError{Code: exitCancelled, Err: errors.New("interrupted"), Hint: "the same command goes on where this one stopped"}
+	}
+	return workflowError(err)
+}

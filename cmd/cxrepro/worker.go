@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"cxrepro/artifacts"
+	"cxrepro/artifacts/storeurl"
+	"cxrepro/internal/contract"
+	"cxrepro/internal/provenance"
+	"cxrepro/internal/resolve"
+	"cxrepro/internal/temporalconn"
+	"cxrepro/worker"
+)
+
+// workerFlags say what a worker of this process serves and with what.
+type workerFlags struct {
+	data               []string
+	queue, only        string
+	cpuSlots, gpuSlots int
+	threads            int
+	stop, stall        time.Duration
+	noStickyCache      bool
+	buildID            string
+}
+
+func (f *workerFlags) add(fl *pflag.FlagSet) {
+	fl.StringArrayVar(&f.data, "data", nil, "NAME=FOLDER: where a data set that specs call NAME lies; companions may have their own: chest-imagenome, chexmask, masks")
+	fl.IntVar(&f.cpuSlots, "cpu-slots", 0, "chunks worked on at a time without accelerator (0: the CPU quota)")
+	fl.IntVar(&f.gpuSlots, "gpu-slots", 1, "chunks segmented at a time, each with a model session of its own")
+	fl.IntVar(&f.threads, "threads", 0, "threads of one model session (0: the CPU quota divided by --gpu-slots)")
+	fl.DurationVar(&f.stop, "stop-timeout", 30*time.Second, "longest clean stop")
+	fl.DurationVar(&f.stall, "stall-timeout", 2*time.Minute, "an image that takes longer counts as hung")
+	fl.BoolVar(&f.noStickyCache, "no-sticky-cache", false, "replay whole histories at every step (a test of determinism)")
+	addQueueFlag(fl, &f.queue)
+}
+
+func addQueueFlag(fl *pflag.FlagSet, queue *string) {
+	fl.StringVar(queue, "queue", contract.DefaultQueue, "prefix of the task queues")
+}
+
+// openStore opens the artifact store that flags and environment name.
+func (a *app) openStore(ctx context.Context) (*artifacts.Repository, error) {
+	store, err := storeurl.Open(ctx, a.storeAddress(), storeurl.Options{})
+	if err != nil {
+		return nil, storeError(err)
+	}
+	return store, nil
+}
+
+// storeError gives an error of the artifact store its exit code and hint.
+func storeError(err error) error {
+	code := exitUnreachable
+	if artifacts.ClassOf(err) == artifacts.Unknown {
+		code = exitFailed
+	}
+	return &exitError{Code: code, Err: err, Hint: artifacts.HintOf(err)}
+}
+
+// runWorker starts a worker in this process and returns what stops it.
+func (a *app) runWorker(conn *temporalconn.Conn, store *artifacts.Repository, log *slog.Logger, f workerFlags) (*worker.Worker, error) {
+	roots, err := parseData(f.data)
+	if err != nil {
+		return nil, err
+	}
+	data := map[string]fs.FS{}
+	for _, r := range roots {
+		data[r.name] = os.DirFS(r.path)
+	}
+	hook, err := worker.ParseFault(os.Getenv(worker.FaultVariable))
+	if err != nil {
+		return nil, usageError("unset it, or correct it", "%v", err)
+	}
+	artifacts.FaultHook = hook
+	if f.noStickyCache {
+		worker.DisableStickyCache()
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "localhost"
+	}
+	v := readCodeVersion()
+	return worker.Start(worker.Options{
+		Client: conn.Client, Store: store, Name: fmt.Sprintf("%s:%d", host, os.Getpid()), Queue: f.queue,
+		NoCPU: f.only == "gpu", NoGPU: f.only == "cpu", CPUSlots: f.cpuSlots, GPUSlots: f.gpuSlots, Threads: f.threads,
+		Data: data, Cache: filepath.Join(a.StateDir(), "cache"), Stop: f.stop, Stall: f.stall, Log: log, Fault: hook,
+		BuildID: v.Revision, Code: provenance.Code{Version: v.Module, Commit: v.Revision, Dirty: v.Modified},
+		Library: func(ctx context.Context) (string, error) {
+			lib, err := resolve.ONNXRuntime(ctx, a.resolveOptions("onnxruntime"))
+			return lib.Path, err
+		},
+	})
+}
+
+// maxLog is the size at which the worker's log is begun anew; the last one is kept.
+const maxLog = 32 << 20
+
+// openLog returns a logger that writes to a file below the state directory.
+func (a *app) openLog() (*slog.Logger, func() error, error) {
+	dir := filepath.Join(a.StateDir(), "log")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, nil, err
+	}
+	path := filepath.Join(dir, "worker.log")
+	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
+		if err := os.Rename(path, path+".1"); err != nil {
+			return nil, nil, err
+		}
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, nil, err
+	}
+	return slog.New(slog.NewJSONHandler(f, nil)), f.Close, nil
+}
