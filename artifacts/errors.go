@@ -73,8 +73,13 @@ func (e *BucketError) Error() string {
 // Unwrap returns the cause.
 func (e *BucketError) Unwrap() error { return e.Err }
 
-// ClassOf returns the class of any error of this package and of its backends.
+// ClassOf returns the class of any error of this package and of its backends: what the
+// backend decided, and for the rest what the sentinels and types above say.
 func ClassOf(err error) Class {
+	var be *BucketError
+	if errors.As(err, &be) && (be.Class == Permanent || be.Class == Transient) {
+		return be.Class
+	}
 	for _, p := range []error{ErrDigestMismatch, ErrDenied, ErrClassRefused, ErrUnsafeStore, ErrNotFound, ErrPrecondition, context.Canceled} {
 		if errors.Is(err, p) {
 			return Permanent
@@ -93,10 +98,6 @@ func ClassOf(err error) Class {
 	var stale *StaleClaimError
 	if errors.As(err, &conflict) || errors.As(err, &stale) {
 		return Permanent
-	}
-	var be *BucketError
-	if errors.As(err, &be) && be.Class != 0 {
-		return be.Class
 	}
 	return Unknown
 }

@@ -60,12 +60,14 @@ type Check struct {
 
 // Report is what Probe found. Semantics is what a repository may rely on.
 type Report struct {
-	Store     string    `json:"store"`
-	Checks    []Check   `json:"checks"`
-	Semantics Semantics `json:"semantics"`
-	Fallbacks []string  `json:"fallbacks"`
-	Refused   string    `json:"refused,omitempty"`
-	Millis    float64   `json:"millis"`
+	Store string `json:"store"`
+	// Settings lists how a remote store is reached: endpoint, region, path style, TLS.
+	Settings  map[string]string `json:"settings,omitempty"`
+	Checks    []Check           `json:"checks"`
+	Semantics Semantics         `json:"semantics"`
+	Fallbacks []string          `json:"fallbacks"`
+	Refused   string            `json:"refused,omitempty"`
+	Millis    float64           `json:"millis"`
 }
 
 // Verdict returns the verdict of the named check.
