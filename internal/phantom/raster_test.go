@@ -39,6 +39,9 @@ func TestFillAgainstEvenOdd(t *testing.T) {
 		for range n {
 			g = append(g, pt{rapid.Float64Range(-3, 20).Draw(t, "x"), rapid.Float64Range(-3, 20).Draw(t, "y")})
 		}
+		if touchesCentre(g, 17, 15) {
+			t.Skip("an edge through a pixel's centre: the side is a matter of rounding")
+		}
 		c := &grid{w: 17, h: 15, sx: 1, sy: 1}
 		got := c.fill(g, [4]int{0, 0, 17, 15})
 		want := mask.FromFunc(17, 15, func(x, y int) bool { return inside(g, float64(x)+0.5, float64(y)+0.5) })
@@ -56,6 +59,20 @@ func TestFillAgainstEvenOdd(t *testing.T) {
 			t.Fatalf("columns hold %d pixels, rows %d", area, want.Area())
 		}
 	})
+}
+
+func touchesCentre(g polygon, w, h int) bool {
+	for i, p := range g {
+		q := g[(i+1)%len(g)]
+		d := q.sub(p)
+		for k := range w * h {
+			c := pt{float64(k%w) + 0.5, float64(k/w) + 0.5}.sub(p)
+			if math.Abs(d.x*c.y-d.y*c.x) < 1e-9*(1+d.length()) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func inside(g polygon, x, y float64) bool {

@@ -30,20 +30,8 @@ func TestTruthAgreesWithMeasuredMasks(t *testing.T) {
 	sides := 0
 	for i := range 40 {
 		p := New(7, i, Options{})
-		w, h := nativeSize(p)
-		m, field := masksAt(t, p, w, h)
-		exposed := mask.FromFunc(w, h, func(x, y int) bool { return x >= field[0] && x < field[2] && y >= field[1] && y < field[3] })
-		facts := chexstruct.PixelFacts{Width: w, Height: h, NonZero: exposed}
-		truth := p.Truth(w, h)
-		boxes := map[string]geom.Box{}
-		if b, ok := m.Mask(anatomy.Heart).Box(); ok {
-			boxes[chexstruct.BoxCardiacSilhouette] = b
-		}
-		if b, ok := m.Mask(anatomy.UpperMediastinum).Box(); ok {
-			boxes[chexstruct.BoxUpperMediastinum] = geom.Box{X0: b.X0 - 10, Y0: b.Y0, X1: b.X1 + 10, Y1: b.Y1}
-		}
-		res, err := chexstruct.Assess(chexstruct.Input{Masks: m, Facts: &facts, View: p.View(), Boxes: boxes, NativeWidth: w}, rules, chexstruct.Tasks())
-		require.NoError(t, err)
+		truth := p.Truth(nativeSize(p))
+		res := assessed(t, rules, p)
 		for _, f := range res.Findings {
 			for name, got := range figures(t, f) {
 				want, ok := truth.Index[name]
@@ -63,6 +51,56 @@ func TestTruthAgreesWithMeasuredMasks(t *testing.T) {
 		require.Greater(t, compared[name], 30, "%s", name)
 	}
 	require.Greater(t, sides, 30)
+}
+
+// assessed measures a phantom's true masks at native size. Only the exposed field is not
+// black.
+func assessed(t *testing.T, rules *chexstruct.Rules, p *Phantom) *chexstruct.Result {
+	t.Helper()
+	w, h := nativeSize(p)
+	m, field := masksAt(t, p, w, h)
+	exposed := mask.FromFunc(w, h, func(x, y int) bool { return x >= field[0] && x < field[2] && y >= field[1] && y < field[3] })
+	boxes := map[string]geom.Box{}
+	if b, ok := m.Mask(anatomy.Heart).Box(); ok {
+		boxes[chexstruct.BoxCardiacSilhouette] = b
+	}
+	if b, ok := m.Mask(anatomy.UpperMediastinum).Box(); ok {
+		boxes[chexstruct.BoxUpperMediastinum] = geom.Box{X0: b.X0 - 10, Y0: b.Y0, X1: b.X1 + 10, Y1: b.Y1}
+	}
+	facts := chexstruct.PixelFacts{Width: w, Height: h, NonZero: exposed}
+	res, err := chexstruct.Assess(chexstruct.Input{Masks: m, Facts: &facts, View: p.View(), Boxes: boxes, NativeWidth: w}, rules, chexstruct.Tasks())
+	require.NoError(t, err)
+	return res
+}
+
+// A small data set of the default seed exercises every task: most measurements pass the
+// quality rules, some fail, and every task meets both of its classes.
+func TestSmallSetCoversAllTasks(t *testing.T) {
+	rules, err := chexstruct.NewRules(chexstruct.Corrected, nil)
+	require.NoError(t, err)
+	labels := map[chexstruct.Task]map[chexstruct.Label]int{}
+	ok, failed := 0, 0
+	for i := range 24 {
+		for _, f := range assessed(t, rules, New(1, i, Options{})).Findings {
+			if labels[f.Task] == nil {
+				labels[f.Task] = map[chexstruct.Label]int{}
+			}
+			switch f.Status {
+			case chexstruct.StatusOK:
+				labels[f.Task][f.Label]++
+				ok++
+			case chexstruct.StatusQCFailed:
+				failed++
+			}
+		}
+	}
+	for _, task := range chexstruct.Tasks() {
+		for _, l := range chexstruct.Labels(task) {
+			require.Positive(t, labels[task][l], "%s never is %s", task, l)
+		}
+	}
+	require.Greater(t, ok, 24*12*8/10, "labels among 288")
+	require.Positive(t, failed, "quality rules fail sometimes")
 }
 
 // figures are the measured indices of a finding by the truth's names.
