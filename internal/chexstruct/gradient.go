@@ -23,78 +23,54 @@ func GradientMean(img *cxr.Image) float64 {
 	if w == 0 || h == 0 {
 		return 0
 	}
-	s := newSobel(w)
+	var rows [2*sobelReach + 1][]uint8
+	columns := make([]int64, w+2*sobelReach)
 	total := 0.0
 	for y := range h {
-		total += s.row(img, y)
+		for k := range rows {
+			rows[k] = img.Row(mirror(y+k-sobelReach, h))
+		}
+		filterColumns(columns[sobelReach:sobelReach+w], &rows)
+		for k := 1; k <= sobelReach; k++ {
+			columns[sobelReach-k] = columns[sobelReach+mirror(-k, w)]
+			columns[sobelReach+w-1+k] = columns[sobelReach+mirror(w-1+k, w)]
+		}
+		total += sumStrength(columns)
 	}
 	return total / (float64(w) * float64(h))
 }
 
-// sobel keeps the horizontally filtered rows around the one at hand.
-type sobel struct {
-	padded []int32    // one picture row with its mirrored ends
-	derive [5][]int32 // rows filtered with -1 -2 0 2 1
-	smooth [5][]int32 // rows filtered with 1 4 6 4 1
-	held   [5]int     // picture row in each slot, -1 for none
-}
-
-func newSobel(w int) *sobel {
-	s := &sobel{padded: make([]int32, w+2*sobelReach)}
-	for i := range s.derive {
-		s.derive[i], s.smooth[i], s.held[i] = make([]int32, w), make([]int32, w), -1
-	}
-	return s
-}
-
-// row returns the sum of the edge strengths of picture row y.
-func (s *sobel) row(img *cxr.Image, y int) float64 {
-	var d, m [5][]int32
-	for k := range 5 {
-		src := mirror(y+k-sobelReach, img.Height)
-		slot := src % 5
-		if s.held[slot] != src {
-			s.filter(img.Row(src), slot)
-			s.held[slot] = src
-		}
-		d[k], m[k] = s.derive[slot], s.smooth[slot]
-	}
-	return sumStrength(d, m)
-}
-
-// filter runs both horizontal filters over a picture row.
-func (s *sobel) filter(pix []uint8, slot int) {
-	w := len(pix)
-	p := s.padded
-	for x, v := range pix {
-		p[x+sobelReach] = int32(v)
-	}
-	for k := 1; k <= sobelReach; k++ {
-		p[sobelReach-k] = int32(pix[mirror(-k, w)])
-		p[sobelReach+w-1+k] = int32(pix[mirror(w-1+k, w)])
-	}
-	derive, smooth := s.derive[slot][:w], s.smooth[slot][:w]
-	for x := range derive {
-		q := p[x : x+5 : x+5]
-		derive[x] = q[4] - q[0] + 2*(q[3]-q[1])
-		smooth[x] = q[0] + q[4] + 4*(q[1]+q[3]) + 6*q[2]
+// filterColumns runs both vertical filters over five picture rows, top to bottom. Each
+// entry holds the derivative in its upper and the smoothed value in its lower half; the
+// latter is never negative.
+func filterColumns(columns []int64, rows *[2*sobelReach + 1][]uint8) {
+	n := len(columns)
+	r0, r1, r2, r3, r4 := rows[0][:n], rows[1][:n], rows[2][:n], rows[3][:n], rows[4][:n]
+	for x := range columns {
+		a, b, c, d, e := int64(r0[x]), int64(r1[x]), int64(r2[x]), int64(r3[x]), int64(r4[x])
+		columns[x] = (e-a+2*(d-b))<<32 + (a + e + 4*(b+d) + 6*c)
 	}
 }
 
-// sumStrength combines five filtered rows, top to bottom, into the edge strengths of the
-// middle one and adds them up from left to right.
-func sumStrength(d, m [5][]int32) float64 {
-	n := len(d[0])
-	d0, d1, d2, d3, d4 := d[0][:n], d[1][:n], d[2][:n], d[3][:n], d[4][:n]
-	m0, m1, m3, m4 := m[0][:n], m[1][:n], m[3][:n], m[4][:n]
+// sumStrength runs both horizontal filters over the filtered columns and adds the edge
+// strengths up from left to right.
+func sumStrength(columns []int64) float64 {
+	s0, s1, s2, s3 := unpack(columns[0]), unpack(columns[1]), unpack(columns[2]), unpack(columns[3])
+	d0, d1, d2, d3 := unpackHigh(columns[0]), unpackHigh(columns[1]), unpackHigh(columns[2]), unpackHigh(columns[3])
 	sum := 0.0
-	for x := range n {
-		gx := d0[x] + d4[x] + 4*(d1[x]+d3[x]) + 6*d2[x]
-		gy := m4[x] - m0[x] + 2*(m3[x]-m1[x])
+	for _, c := range columns[2*sobelReach:] {
+		s4, d4 := unpack(c), unpackHigh(c)
+		gx := s4 - s0 + 2*(s3-s1)
+		gy := d0 + d4 + 4*(d1+d3) + 6*d2
 		sum += math.Sqrt(float64(gx*gx + gy*gy))
+		s0, s1, s2, s3 = s1, s2, s3, s4
+		d0, d1, d2, d3 = d1, d2, d3, d4
 	}
 	return sum
 }
+
+func unpack(c int64) int32     { return int32(c) }
+func unpackHigh(c int64) int32 { return int32(c >> 32) }
 
 // mirror maps an index outside 0..n-1 inside, without repeating the edge.
 func mirror(i, n int) int {
