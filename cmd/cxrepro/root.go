@@ -129,13 +129,21 @@ items; 4 paused; 5 cancelled; 6 store or Temporal unreachable.`,
 // commands lists every verb, one line each, in alphabetical order.
 func commands(a *app) []*cobra.Command {
 	return []*cobra.Command{
+		newCancelCommand(a),
 		newChexstructCommand(a),
+		newDatasetCommand(a),
 		newDoctorCommand(a),
+		newPauseCommand(a),
 		newPhantomCommand(a),
+		newResumeCommand(a),
 		newRunCommand(a),
 		newSegmentCommand(a),
+		newStartCommand(a),
+		newStatusCommand(a),
 		newUpCommand(a),
 		newVersionCommand(a),
+		newWatchCommand(a),
+		newWorkerCommand(a),
 	}
 }
 
