@@ -20,6 +20,7 @@ import (
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/chexstruct"
+	"cxrepro/internal/cxr"
 	"cxrepro/internal/dataset"
 	"cxrepro/internal/datause"
 	"cxrepro/internal/mask"
@@ -159,3 +160,56 @@ masks:
   source: import
   import: {kind: case, folder: masks}
 `
+
+// Tiny returns a data set of n pictures of 16 x 16 pixels with two lungs and a heart: for
+// tests that need many images and no medicine. Picture i differs from all others.
+func Tiny(t testing.TB, n int) map[string][]byte {
+	t.Helper()
+	files := map[string][]byte{}
+	metadata := bytes.NewBufferString("dicom_id,subject_id,study_id,PerformedProcedureStepDescription,ViewPosition,Rows,Columns,StudyDate,StudyTime\n")
+	lung := func(x0, x1 int) []int { return column(x0, x1, 4, 12) }
+	text, err := json.Marshal(map[string]any{
+		"format": chexstruct.CaseFormat, "id": "tiny", "size": []int{16, 16}, "view": "PA", "native_width": 16, "image": nil, "boxes": map[string]any{}, "chexmask": map[string]any{},
+		"masks": map[string]any{"right lung": lung(2, 6), "left lung": lung(10, 14), "heart": lung(7, 9)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		img := cxr.NewImage(16, 16)
+		for k := range img.Pix {
+			img.Pix[k] = uint8(40 + (k*7+i*13)%150)
+		}
+		img.Pix[0], img.Pix[1], img.Pix[2] = uint8(i), uint8(i>>8), 7
+		if files[Path(i)], err = cxr.EncodePNG(img); err != nil {
+			t.Fatal(err)
+		}
+		files["masks/"+ID(i)+".json"] = text
+		fmt.Fprintf(metadata, "%s,1000%04d,5000%04d,CHEST,PA,16,16,21800101,101010.5\n", ID(i), i, i)
+	}
+	files["mimic-cxr-2.0.0-metadata.csv"] = metadata.Bytes()
+	if files[dataset.DeclarationFile], err = (dataset.Declaration{Name: "golden-cases", DataUse: datause.Synthetic, MadeBy: "a test"}).Encode(); err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// column returns the run lengths of a box x0..x1-1, y0..y1-1 on a 16 x 16 grid, column by
+// column.
+func column(x0, x1, y0, y1 int) []int {
+	counts, zeros := []int{}, 0
+	for x := range 16 {
+		if x < x0 || x >= x1 {
+			zeros += 16
+			continue
+		}
+		counts = append(counts, zeros+y0, y1-y0)
+		zeros = 16 - y1
+	}
+	return append(counts, zeros)
+}
+
+// TinySets are the --set arguments that fit Spec to the folder that Tiny makes.
+func TinySets() []string {
+	return []string{"dataset={name: golden-cases, layout: mimic-cxr-jpg, views: [PA, AP], split: all, boxes: none, lungs: none, data_use: synthetic, limits: {max_bytes: 1000000, max_pixels: 1000000}}"}
+}
