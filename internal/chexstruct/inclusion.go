@@ -17,9 +17,12 @@ type bounded struct {
 	border border
 }
 
-// inclusionPart is the inclusion task's work on both lungs; three other tasks build on
-// its side results.
+// inclusionPart is the inclusion task's result; three other tasks take it as an input and
+// build on its sides.
 type inclusionPart struct {
+	finding Finding
+	outcome Reason // why the task is not evaluable
+
 	reason     Reason // an input is missing
 	apex, side [2]bounded
 	base       [2]bounded
@@ -47,13 +50,20 @@ func firstReason(list ...Reason) Reason {
 
 var diaphragmOf = [2]anatomy.Structure{right: anatomy.RightHemidiaphragm, left: anatomy.LeftHemidiaphragm}
 
-// inclusionPiece measures both lungs once.
+// inclusionPiece computes the inclusion task once.
 func (c *assessment) inclusionPiece() *inclusionPart {
-	if c.inclusionPart != nil {
-		return c.inclusionPart
+	if c.inclusionPart == nil {
+		p := c.measureLungs()
+		c.inclusionPart = p
+		p.finding.Task = Inclusion
+		p.outcome = c.concludeInclusion(&p.finding, p)
 	}
+	return c.inclusionPart
+}
+
+// measureLungs finds the landmarks of both lungs.
+func (c *assessment) measureLungs() *inclusionPart {
 	p := &inclusionPart{}
-	c.inclusionPart = p
 	switch {
 	case c.missing(lungOf[right], lungOf[left], diaphragmOf[right], diaphragmOf[left]):
 		p.reason = ReasonMissingMask
@@ -188,6 +198,12 @@ func ratioOf(a, b int) float64 {
 // Source: [paper Appendix A, B] for the parts, [official code] for the figures.
 func (c *assessment) inclusion(f *Finding) Reason {
 	p := c.inclusionPiece()
+	*f = p.finding
+	return p.outcome
+}
+
+// concludeInclusion applies the rules and sets the label.
+func (c *assessment) concludeInclusion(f *Finding, p *inclusionPart) Reason {
 	if p.reason != "" {
 		return p.reason
 	}
