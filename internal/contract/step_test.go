@@ -1,0 +1,222 @@
+package contract
+
+import (
+	"reflect"
+	"testing"
+
+	"cxrepro/artifacts"
+	"cxrepro/internal/chexstruct"
+)
+
+func sum(text string) artifacts.Digest { return artifacts.Sum([]byte(text)) }
+
+var decoding = Decoding{Version: 1, MaxBytes: 1000, MaxPixels: 2000}
+
+func inference() Inference {
+	return Inference{Model: sum("model"), Settings: sum("settings"), Provider: "cpu", Preprocessing: "segment-1/nearest", Decoder: 1}
+}
+
+// TestPinnedKeys fails when the key of a step changes for equal inputs. Then every record of
+// that step is lost to look-ups: raise the step's version instead, and pin the new key.
+func TestPinnedKeys(t *testing.T) {
+	for name, c := range map[string]struct {
+		doc    artifacts.KeyDoc
+		pinned string
+	}{
+		"pixel-facts":  {PixelFactsKey(sum("image"), decoding), "pixel-facts/sha256:1a64c7b3e4279164c4e3eac09b0ab65a83ca35e41ff1c4eacad7c66c0b2cd3a3"},
+		"segment":      {SegmentKey(sum("image"), inference()), "segment/sha256:a08a668068befbbd221946cab8a40df348032cb4b30a899000f040a387175774"},
+		"import-masks": {ImportMasksKey(sum("masks"), "case", 512, 512), "import-masks/sha256:c878b177d597b3e661322fbca1fbe584202d07fe3da9e1e7bb7627f494b8b31d"},
+		"assess":       {AssessKey(sum("window"), "cardiomegaly", map[string]any{"cardiomegaly.label.PA_min": 0.5, "b": []any{1, 2.5}}), "assess/sha256:395cd1f657d9f238472c6bc977fed2971d95c3f65219f14c4472af53178b4de0"},
+		"summarise":    {SummariseKey(sum("results"), map[string]any{"name": "x"}, sum("expected")), "summarise/sha256:e008cb781c065d67a6b5f481faf09d501189fb0e218494c3a9e7f35098b2471d"},
+		"reproduction": {ReproductionKey(sum("plan"), sum("manifest")), "reproduction/sha256:d71bda31f30e1e7921a365ef389c51059fb37ada9b0976cff81e96315b930597"},
+	} {
+		key, err := c.doc.Key()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if key.String() != c.pinned {
+			t.Errorf("%s: key is\n%s, pinned\n%s", name, key, c.pinned)
+		}
+	}
+}
+
+func TestPinnedIDs(t *testing.T) {
+	for got, want := range map[string]string{
+		SpecID(sum("plan")):                           "64879f7d6b960a01",
+		IngestID(sum("plan"), sum("rows")):            "i-18913e7eccb3e13c",
+		ReproductionID(sum("plan"), sum("manifest")):  "d19fcd2f89d6cd7d",
+		StageWorkflowID("abc", StageSegment, 3):       "cxrepro/abc/segment/3",
+		ReproductionOf("cxrepro/abc/segment/3"):       "abc",
+		ReproductionOf("cxrepro/launch/abc/ingest"):   "",
+		ReproductionOf(ReproductionWorkflowID("def")): "def",
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// TestAnyFieldChangesTheKey changes every field of what a key is made of, one at a time.
+func TestAnyFieldChangesTheKey(t *testing.T) {
+	key := func(d artifacts.KeyDoc) artifacts.Key {
+		t.Helper()
+		k, err := d.Key()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	differ := func(what string, a, b artifacts.KeyDoc) {
+		t.Helper()
+		if key(a) == key(b) {
+			t.Errorf("another %s gives the same key", what)
+		}
+	}
+	for name, other := range variants(t, inference()) {
+		differ("inference "+name, SegmentKey(sum("image"), inference()), SegmentKey(sum("image"), other))
+	}
+	for name, other := range variants(t, decoding) {
+		differ("decoding "+name, PixelFactsKey(sum("image"), decoding), PixelFactsKey(sum("image"), other))
+	}
+	differ("image", SegmentKey(sum("image"), inference()), SegmentKey(sum("other"), inference()))
+	differ("image", PixelFactsKey(sum("image"), decoding), PixelFactsKey(sum("other"), decoding))
+	masks := ImportMasksKey(sum("masks"), "case", 5, 6)
+	differ("mask file", masks, ImportMasksKey(sum("other"), "case", 5, 6))
+	differ("kind", masks, ImportMasksKey(sum("masks"), "json", 5, 6))
+	differ("width", masks, ImportMasksKey(sum("masks"), "case", 6, 6))
+	differ("height", masks, ImportMasksKey(sum("masks"), "case", 5, 5))
+	rows := map[string]any{"a": 1.0}
+	assess := AssessKey(sum("window"), "rotation", rows)
+	differ("window", assess, AssessKey(sum("other"), "rotation", rows))
+	differ("task", assess, AssessKey(sum("window"), "projection", rows))
+	differ("row", assess, AssessKey(sum("window"), "rotation", map[string]any{"a": 1.5}))
+	differ("row name", assess, AssessKey(sum("window"), "rotation", map[string]any{"b": 1.0}))
+	title := map[string]any{"name": "x"}
+	tables := SummariseKey(sum("results"), title, sum("expected"))
+	differ("results", tables, SummariseKey(sum("other"), title, sum("expected")))
+	differ("title", tables, SummariseKey(sum("results"), map[string]any{"name": "y"}, sum("expected")))
+	differ("expected", tables, SummariseKey(sum("results"), title, artifacts.Digest{}))
+}
+
+// variants returns copies of v with one field changed each.
+func variants[T any](t *testing.T, v T) map[string]T {
+	t.Helper()
+	out := map[string]T{}
+	for i := range reflect.TypeFor[T]().NumField() {
+		other := v
+		f := reflect.ValueOf(&other).Elem().Field(i)
+		switch f.Kind() {
+		case reflect.String:
+			f.SetString(f.String() + "x")
+		case reflect.Int, reflect.Int64:
+			f.SetInt(f.Int() + 1)
+		case reflect.Array:
+			f.Index(0).SetUint(f.Index(0).Uint() + 1)
+		default:
+			t.Fatalf("field %s of kind %s: teach this test", reflect.TypeFor[T]().Field(i).Name, f.Kind())
+		}
+		out[reflect.TypeFor[T]().Field(i).Name] = other
+	}
+	return out
+}
+
+// TestRowsEnterTheTasksThatReadThem holds the list of shared rows: a threshold enters
+// exactly the keys of the tasks that read it.
+func TestRowsEnterTheTasksThatReadThem(t *testing.T) {
+	touched := func(row string, value any) []string {
+		t.Helper()
+		base, err := chexstruct.NewRules(chexstruct.Corrected, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := chexstruct.NewRules(chexstruct.Corrected, map[string]any{row: value})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, task := range chexstruct.Sections() {
+			a, errA := AssessKey(sum("window"), task.String(), base.KeyParams(task)).Key()
+			b, errB := AssessKey(sum("window"), task.String(), other.KeyParams(task)).Key()
+			if errA != nil || errB != nil {
+				t.Fatal(errA, errB)
+			}
+			if a != b {
+				out = append(out, task.String())
+			}
+		}
+		return out
+	}
+	for row, c := range map[string]struct {
+		value any
+		want  []string
+	}{
+		"trachea.height.min":              {0.2, []string{"trachea_deviation", "aortic_knob_enlargement", "ascending_aorta_enlargement", "descending_aorta_enlargement"}},
+		"inclusion.apex_y_diff.max":       {0.06, []string{"inclusion", "cardiomegaly", "mediastinal_widening", "ascending_aorta_enlargement"}},
+		"cardiomegaly.heart_box.iou_high": {0.7, []string{"cardiomegaly", "ascending_aorta_enlargement"}},
+		"cardiomegaly.label.PA_min":       {0.55, []string{"cardiomegaly"}},
+		"descending_aorta.height.min":     {0.3, []string{"descending_aorta_tortuous", "descending_aorta_enlargement"}},
+		"global.mask_count.mask_num_min":  {25, []string{"global"}},
+		"rotation.clavicle_x.range":       {[]any{0.7, 2.0}, []string{"rotation"}},
+		"xragent.ctr.enlarged_min":        {0.51, []string{"xragent"}},
+	} {
+		got := touched(row, c.value)
+		if !sameSet(got, c.want) {
+			t.Errorf("%s enters the keys of %v, want %v", row, got, c.want)
+		}
+	}
+}
+
+func sameSet(a, b []string) bool {
+	in := map[string]int{}
+	for _, s := range a {
+		in[s]++
+	}
+	for _, s := range b {
+		in[s]--
+	}
+	for _, n := range in {
+		if n != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func TestCounts(t *testing.T) {
+	var c []Count
+	for _, name := range []string{"b", "a", "b", "c", "a"} {
+		c = AddCount(c, name, 1)
+	}
+	c = AddCounts(c, []Count{{"a", 2}, {"d", 0}})
+	if want := []Count{{"a", 4}, {"b", 2}, {"c", 1}}; !reflect.DeepEqual(c, want) {
+		t.Errorf("got %v, want %v", c, want)
+	}
+	var s []StepCount
+	s = AddStep(s, StepCount{Step: "y", Needed: 1, Run: 1, Repeated: 1, Causes: []Count{{"expired", 1}}, Bytes: 5, Busy: 1})
+	s = AddSteps(s, []StepCount{{Step: "x", Needed: 2, Reused: 2}, {Step: "y", Needed: 3, Run: 2, Reused: 1, Repeated: 2, Causes: []Count{{"expired", 2}}, Bytes: 1}})
+	want := []StepCount{{Step: "x", Needed: 2, Reused: 2}, {Step: "y", Needed: 4, Run: 3, Reused: 1, Repeated: 3, Causes: []Count{{"expired", 3}}, Bytes: 6, Busy: 1}}
+	if !reflect.DeepEqual(s, want) {
+		t.Errorf("got %v\nwant %v", s, want)
+	}
+}
+
+func TestReceiptChecks(t *testing.T) {
+	good := Receipt{
+		Images: ReceiptImages{In: 10, Kept: 7, Filtered: []Count{{"view", 2}}, Quarantined: []Count{{"truncated", 1}}, GlobalKept: 6, GlobalRemoved: 1},
+		Steps:  ReceiptSteps{Needed: 5, Run: 3, Reused: 2},
+	}
+	if wrong := good.Check(); wrong != nil {
+		t.Errorf("a good receipt: %v", wrong)
+	}
+	for name, spoil := range map[string]func(*Receipt){
+		"a lost image":        func(r *Receipt) { r.Images.In++ },
+		"a step of nowhere":   func(r *Receipt) { r.Steps.Run++ },
+		"a filter that leaks": func(r *Receipt) { r.Images.GlobalKept-- },
+	} {
+		bad := good
+		spoil(&bad)
+		if len(bad.Check()) != 1 {
+			t.Errorf("%s: %v, want one complaint", name, bad.Check())
+		}
+	}
+}
