@@ -130,10 +130,12 @@ func (s *Session) options(profile string) (*ort.SessionOptions, error) {
 		func() error { return o.SetGraphOptimizationLevel(ort.GraphOptimizationLevelEnableAll) },
 		func() error { return o.AddSessionConfigEntry("session.intra_op.allow_spinning", "0") },
 		func() error { return o.AddSessionConfigEntry("session.inter_op.allow_spinning", "0") },
-		// With fixed shapes the arena takes one block in the first run and uses it for
-		// ever; without the arena every run would fault its pages in anew.
+		// With fixed shapes the arena takes its blocks in the first run and uses them for
+		// ever; without it every run would fault its pages in anew (175 ms a picture for
+		// 159 channels of 512 x 512). The memory pattern would then ask for one further
+		// block of the whole plan's size: a third more memory, no time gained.
 		func() error { return o.SetCpuMemArena(true) },
-		func() error { return o.SetMemPattern(true) },
+		func() error { return o.SetMemPattern(false) },
 		func() error {
 			if s.cfg.Provider == CUDA {
 				return s.appendCUDA(o)

@@ -156,12 +156,14 @@ func (c *Card) Digest() artifacts.Digest { return c.digest }
 //
 // Errors: *CardError if the file cannot be read, *DigestError.
 func (c *Card) Verify() error {
-	_, err := c.model()
+	_, err := c.Model()
 	return err
 }
 
-// model returns the verified bytes of the model file: what is checked is what is run.
-func (c *Card) model() ([]byte, error) {
+// Model returns the verified bytes of the model file: what is checked is what is run.
+//
+// Errors: as for Verify.
+func (c *Card) Model() ([]byte, error) {
 	data, err := c.read()
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {

@@ -30,7 +30,7 @@ func NewPool(card *Card, o Options, sessions int) (*Pool, error) {
 	if o.Threads < 1 {
 		o.Threads = onnx.ThreadsFor(sessions)
 	}
-	model, err := card.model()
+	model, err := card.Model()
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ type Segmenter struct {
 //
 // Errors: those of Permanent, or the runtime's own.
 func New(card *Card, o Options) (*Segmenter, error) {
-	model, err := card.model()
+	model, err := card.Model()
 	if err != nil {
 		return nil, err
 	}
