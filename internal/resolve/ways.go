@@ -29,9 +29,12 @@ func (w way) ready(say func(string, ...any)) bool {
 
 // firstThatWorks returns the first file that the cache folder holds, else the first that
 // can be got. An empty path with a nil error means that every way failed.
-func firstThatWorks(ctx context.Context, dir string, ways []way, offline bool, say func(string, ...any)) (way, []Attempt, error) {
+func firstThatWorks(ctx context.Context, dir string, ways []way, o Options, say func(string, ...any)) (way, []Attempt, error) {
 	if w, ok := fromCache(ways, say); ok {
 		return w, nil, nil
+	}
+	if o.PresentOnly {
+		return way{}, []Attempt{{Way: "cache", Why: errors.New("not fetched or built yet")}}, nil
 	}
 	if err := ctx.Err(); err != nil {
 		return way{}, nil, err
@@ -47,7 +50,7 @@ func firstThatWorks(ctx context.Context, dir string, ways []way, offline bool, s
 	}
 	var attempts []Attempt
 	for _, w := range ways {
-		if offline && w.registry {
+		if o.Offline && w.registry {
 			attempts = append(attempts, Attempt{Way: w.name, Why: errors.New("registries are switched off (offline)")})
 			continue
 		}
