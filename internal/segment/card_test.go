@@ -39,6 +39,7 @@ func TestCardBad(t *testing.T) {
 		{"format", "model-card-1", "model-card-9", "format"},
 		{"name", "name: ellipses", "name: Ellipses 1", "name"},
 		{"digest", "sha256: ", "sha256: zz", "sha256"},
+		{"placeholder", "sha256: ", "sha256: \"" + strings.Repeat("0", 64) + "\" # ", "placeholder"},
 		{"no licence", "{name: MIT, notice: \"made for tests\"}", "{notice: none}", "licence.name"},
 		{"no source", "source: written by the test", "source: \"\"", "source"},
 		{"size", "width: 512\n  height: 512\n  channels", "width: 0\n  height: 512\n  channels", "input.width"},

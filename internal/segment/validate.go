@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"strings"
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/anatomy"
@@ -41,7 +42,9 @@ func (c *Card) Validate() error {
 		bad("file", "is missing")
 	}
 	d, err := artifacts.ParseDigest("sha256:" + c.SHA256)
-	if err != nil {
+	if strings.Trim(c.SHA256, "0") == "" && c.SHA256 != "" {
+		bad("sha256", "is a placeholder; hint: export the model and use the card written beside it, or fill in the file's digest")
+	} else if err != nil {
 		bad("sha256", "%q should be 64 hex digits", c.SHA256)
 	}
 	c.digest = d

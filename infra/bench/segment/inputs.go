@@ -31,7 +31,8 @@ func makePictures(n, width int) ([][]byte, error) {
 }
 
 // publishedShape holds a model with the published input and output, one ellipse per class
-// behind a few convolutions, and its card.
+// behind sixteen convolutions of about 80 GFLOP, some way of what the published network
+// takes, and its card.
 func publishedShape() fs.FS {
 	const size = 512
 	ellipses := make([]onnxtest.Ellipse, anatomy.Count)
@@ -40,7 +41,7 @@ func publishedShape() fs.FS {
 		ellipses[i] = onnxtest.Ellipse{CX: 60 + 390*float64(i%13)/12, CY: 60 + 390*float64(i%17)/16, A: 20 + float64(i%40), B: 30 + float64(i%60)}
 		fmt.Fprintf(&names, "  - %s\n", s.Name())
 	}
-	model := onnxtest.Ellipses(ellipses, onnxtest.Options{Size: size, Channels: 3, Gain: 0.01, Work: 8, Batch: true})
+	model := onnxtest.Ellipses(ellipses, onnxtest.Options{Size: size, Channels: 3, Gain: 0.01, Work: 16, Width: 32, Batch: true})
 	card := fmt.Sprintf(`format: cxrepro-model-card-1
 name: published-shape
 version: "1"

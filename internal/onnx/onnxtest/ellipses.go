@@ -33,10 +33,10 @@ type Options struct {
 	Masks bool
 	// Batch leaves the first dimension open, as exported models do.
 	Batch bool
-	// Work is the number of 3x3 convolutions over 8 channels that the picture passes
-	// first, for a model that takes its time; they change nothing but the values that
-	// Gain scales.
-	Work int
+	// Work is the number of 3x3 convolutions over Width channels (default 8) that the
+	// picture passes first, for a model that takes its time; they change nothing but the
+	// values that Gain scales.
+	Work, Width int
 }
 
 // Ellipses returns a model with the input "image" and the output "logits" (or "masks"):
@@ -57,7 +57,10 @@ func Ellipses(classes []Ellipse, o Options) []byte {
 	}}
 	from, depth := "image", o.Channels
 	for i := range o.Work {
-		name, width := "work"+string(rune('a'+i)), 8
+		name, width := "work"+string(rune('a'+i)), o.Width
+		if width == 0 {
+			width = 8
+		}
 		g.Weights = append(g.Weights, Weight{Name: name + "_w", Shape: []int64{int64(width), int64(depth), 3, 3}, Data: fill(width*depth*9, 1/float32(depth*9))})
 		g.Nodes = append(g.Nodes, Node{Op: "Conv", Inputs: []string{from, name + "_w"}, Outputs: []string{name},
 			Ints: map[string][]int64{"kernel_shape": {3, 3}, "pads": {1, 1, 1, 1}}})
