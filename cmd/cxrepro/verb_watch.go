@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"go.temporal.io/sdk/client"
+
+	"cxrepro/internal/contract"
+)
+
+func newWatchCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "watch ID",
+		Short: "Show a reproduction's progress until it ends",
+		Long: `watch shows rate and time left per stage of a reproduction that runs elsewhere. With --json
+it prints a line per change: reproduction, state, gate, started, stages[], quarantined,
+trouble[].
+
+Exit codes: 0 done; 1 failed; 2 no such reproduction; 4 paused; 5 cancelled; 6 Temporal
+unreachable.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return a.watch(c.Context(), args[0]) },
+	}
+}
+
+func (a *app) watch(ctx context.Context, id string) (err error) {
+	conn, err := a.joinTemporal(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeSoon(conn)) }()
+	c := conn.Client
+	if _, err := c.DescribeWorkflowExecution(ctx, contract.ReproductionWorkflowID(id), ""); gone(err) {
+		return usageError("`cxrepro status` lists what there is", "no reproduction %s is known to this server", id)
+	}
+	d := a.newDisplay()
+	if a.JSON() {
+		d = &jsonLines{a: a}
+	}
+	_, err = follow(ctx, c, d, id)
+	d.close()
+	if ctx.Err() != nil {
+		return nil
+	}
+	var paused *errPaused
+	if errors.As(err, &paused) {
+		return &exitError{Code: exitPaused, Err: paused, Hint: "go on with `cxrepro resume " + id + "`"}
+	}
+	if err != nil {
+		return workflowError(err)
+	}
+	return nil
+}
+
+// jsonLines prints every view that differs from the last one.
+type jsonLines struct {
+	a    *app
+	last string
+}
+
+func (j *jsonLines) show(v view) {
+	line, err := json.Marshal(v)
+	if err != nil || string(line) == j.last {
+		return
+	}
+	j.last = string(line)
+	fmt.Fprintln(j.a.out, j.last)
+}
+
+func (j *jsonLines) note(line string) { j.a.say(line) }
+func (j *jsonLines) close()           {}
+
+func newStatusCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "status [ID]",
+		Short: "List reproductions, or describe one",
+		Long: `status lists the reproductions that the server knows, newest first, and finished ones that
+only the store remembers. With an ID it prints that one's progress or, when it is
+finished, its tables and receipt.
+
+With --json: an array of objects with id, name, state, started, closed, paper, data_use; with an
+ID the progress (see watch) or the receipt (see run).
+
+Exit codes: 0 ok; 2 no such reproduction; 3 finished with quarantined images; 6 store or
+Temporal unreachable.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return a.statusOne(c.Context(), args[0])
+			}
+			return a.statusAll(c.Context())
+		},
+	}
+}
+
+// known is one line of `status`.
+type known struct {
+	ID      string     `json:"id"`
+	Name    string     `json:"name,omitempty"`
+	State   string     `json:"state"`
+	Started time.Time  `json:"started"`
+	Closed  *time.Time `json:"closed,omitempty"`
+	Paper   string     `json:"paper,omitempty"`
+	DataUse string     `json:"data_use,omitempty"`
+}
+
+// maybeJoin connects if a server runs; without one there is only the store to ask.
+func (a *app) maybeJoin(ctx context.Context) (client.Client, func() error, error) {
+	conn, err := a.joinTemporal(ctx)
+	var ee *exitError
+	if errors.As(err, &ee) && a.settings.GetString("temporal-address") == "" {
+		a.say("no server runs on " + a.StateDir() + "; this is what the store remembers")
+		return nil, func() error { return nil }, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return conn.Client, func() error { return closeSoon(conn) }, nil
+}
