@@ -26,7 +26,8 @@ func TestKill(t *testing.T) {
 }
 
 // TestKillLeavesOrphan does the same where the kernel does not end the server together
-// with its supervisor: the orphan must be found and ended before its file is opened.
+// with its supervisor: the orphan must be found and ended before its file is opened. It is
+// stopped, so that nothing but a kill can end it.
 func TestKillLeavesOrphan(t *testing.T) {
 	for _, order := range []string{"supervisor", "supervisor owner"} {
 		t.Run(strings.ReplaceAll(order, " ", "-"), func(t *testing.T) {
@@ -54,6 +55,11 @@ func killInFlight(t *testing.T, in hostInput, order []string) []hostLine {
 	r := readRecord(paths{in.State}.record())
 	if r.Owner.PID != first.PID || !r.Supervisor.alive() || !r.Server.alive() {
 		t.Fatalf("lock.json does not name the living: %+v", r)
+	}
+	if in.KeepOrphans { // or it would end by itself when it logs into the broken pipe
+		if err := syscall.Kill(r.Server.PID, syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, who := range order {
 		p := map[string]process{"owner": r.Owner, "supervisor": r.Supervisor, "server": r.Server}[who]

@@ -71,8 +71,8 @@ func reclaim(ctx context.Context, p paths, notify func(string)) (*os.File, error
 		return f, err
 	}
 	r := readRecord(p.record())
-	if r.Supervisor.PID <= 1 {
-		return nil, &HeldError{Dir: p.state, Err: errors.New("a server has its files open and lock.json does not name it")}
+	if r.Supervisor.PID <= 1 || r.Machine != machine() {
+		return nil, &HeldError{Dir: p.state, Err: errors.New("a server has its files open and lock.json does not name it as a process of this machine")}
 	}
 	notify(fmt.Sprintf("ending a Temporal server left behind by process %d (process group %d)", r.Owner.PID, r.Supervisor.PID))
 	if err := unix.Kill(-r.Supervisor.PID, unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) {

@@ -18,10 +18,9 @@ const (
 )
 
 // own makes this process the owner: lock is the owner lock, held; it is released on error.
-// keep is the record whose ports must be used again (a restart or takeover), nil when any
-// will do.
+// keep is the record whose ports must be used again (a takeover), nil when any will do.
 func (s *Server) own(ctx context.Context, lock *os.File, keep *record) error {
-	child, r, err := s.bringUp(ctx, keep)
+	child, r, err := s.first(ctx, keep)
 	if err != nil {
 		lock.Close()
 		return err
@@ -30,58 +29,73 @@ func (s *Server) own(ctx context.Context, lock *os.File, keep *record) error {
 	return nil
 }
 
-// bringUp starts the server and waits until it is ready. The caller holds the owner lock.
-//
-// A server that ends before it answers is started a second time (a port may have been
-// taken meanwhile). If it ends again although SQLite finds its file sound, the file is
-// moved aside for a fresh one; if that does not help either, the file is put back.
-func (s *Server) bringUp(ctx context.Context, keep *record) (*supervisor, record, error) {
+// first ends what is left of an earlier server, plans and brings the server up. The server
+// lock is held from the beginning, so that nothing changes between plan and start.
+func (s *Server) first(ctx context.Context, keep *record) (*supervisor, record, error) {
+	lock, err := reclaim(ctx, s.paths, s.opts.Notify)
+	if err != nil {
+		return nil, record{}, err
+	}
 	r, err := s.plan(ctx, keep)
 	if err != nil {
+		lock.Close()
 		return nil, r, err
 	}
-	child, r, err := s.try(ctx, r)
+	return s.bringUp(ctx, r, lock, keep != nil)
+}
+
+// bringUp starts the server as planned and waits until it is ready, at most StartTimeout.
+// lock is the server lock, nil to take it. The caller holds the owner lock.
+//
+// A server that ends before it answers is started a second time, on other ports unless
+// they are fixed: one may have been taken meanwhile. If it ends again although SQLite
+// finds its file sound, the file is moved aside for a fresh one; if that does not help
+// either, the file is put back.
+func (s *Server) bringUp(ctx context.Context, plan record, lock *os.File, fixedPorts bool) (*supervisor, record, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.opts.StartTimeout)
+	defer cancel()
+	child, r, err := s.try(ctx, plan, lock)
 	if err == nil || !errors.Is(err, errExited) {
 		return child, r, err
 	}
-	if keep == nil {
-		if err := s.choosePorts(&r, record{}); err != nil {
-			return nil, r, err
+	if !fixedPorts {
+		if err := s.choosePorts(&plan, record{}); err != nil {
+			return nil, plan, err
 		}
 	}
-	child, again, err := s.try(ctx, r)
+	child, r, err = s.try(ctx, plan, nil)
 	if err == nil || !errors.Is(err, errExited) {
-		return child, again, err
+		return child, r, err
 	}
-	if h, _, herr := checkDatabase(ctx, r.Database); herr != nil || h != healthGood {
-		return nil, r, err
+	if h, _, herr := checkDatabase(ctx, plan.Database); herr != nil || h != healthGood {
+		return nil, plan, err
 	}
-	aside := asideName(r.Database)
-	if merr := moveDatabase(r.Database, aside); merr != nil {
-		return nil, r, errors.Join(err, merr)
+	aside := asideName(plan.Database)
+	if merr := moveDatabase(plan.Database, aside); merr != nil {
+		return nil, plan, errors.Join(err, merr)
 	}
-	child, again, fresh := s.try(ctx, r)
+	child, r, fresh := s.try(ctx, plan, nil)
 	if fresh != nil {
-		return nil, r, errors.Join(err, removeDatabase(r.Database), moveDatabase(aside, r.Database))
+		return nil, plan, errors.Join(err, removeDatabase(plan.Database), moveDatabase(aside, plan.Database))
 	}
 	s.opts.Notify(fmt.Sprintf("the Temporal server refused its database %s: moved to %s, a fresh one is begun; %s",
-		filepath.Base(r.Database), filepath.Base(aside), storeIsTruth))
-	return child, again, nil
+		filepath.Base(plan.Database), filepath.Base(aside), storeIsTruth))
+	return child, r, nil
 }
 
-// plan decides file and ports of the server to start.
+// plan gets the Temporal command and decides file and ports of the server to start.
 func (s *Server) plan(ctx context.Context, keep *record) (record, error) {
 	fail := func(op string, err error, hint string) (record, error) {
 		return record{}, &StartError{Op: op, Log: s.paths.log(), Err: err, hint: hint}
 	}
+	last := readRecord(s.paths.record())
 	r := record{
-		State: stateStarting, Owner: self(), Command: selfCommand(), Machine: machine(),
+		State: stateResolving, Owner: self(), Command: selfCommand(), Machine: machine(),
 		Since: time.Now().UTC().Truncate(time.Millisecond), Namespace: s.opts.Namespace,
 	}
-	if keep != nil && keep.Owner == r.Owner { // a restart: nothing about it changes
-		r = *keep
-		r.State, r.Supervisor, r.Server = stateStarting, process{}, process{}
-		return r, nil
+	r.Port, r.UIPort = last.Port, last.UIPort // for the next one, should this one fail
+	if err := r.write(s.paths.record()); err != nil {
+		return fail("write "+s.paths.record(), err, "")
 	}
 	binary, err := s.opts.Resolve(ctx)
 	if err != nil {
@@ -96,11 +110,15 @@ func (s *Server) plan(ctx context.Context, keep *record) (record, error) {
 	}
 	r.Binary, r.Version, r.Database = binary, about.version, s.paths.database(about.version)
 	r.QuietUI = strings.Contains(about.help, "--ui-disable-news-fetch")
+	r.State = stateStarting
 	if keep != nil {
 		r.Port, r.UIPort, r.Address, r.UIAddress = keep.Port, keep.UIPort, keep.Address, keep.UIAddress
 		return r, nil
 	}
-	if err := s.choosePorts(&r, readRecord(s.paths.record())); err != nil {
+	if last.State == stateReady { // it was killed: others may count on its ports
+		_ = awaitPorts(ctx, last)
+	}
+	if err := s.choosePorts(&r, last); err != nil {
 		return fail("choose ports", err, "")
 	}
 	return r, nil
@@ -132,15 +150,17 @@ func (s *Server) choosePorts(r *record, last record) (err error) {
 	return nil
 }
 
-// try starts supervisor and server once.
-func (s *Server) try(ctx context.Context, r record) (*supervisor, record, error) {
+// try starts supervisor and server once. lock is the server lock, nil to take it; it is
+// passed on or released.
+func (s *Server) try(ctx context.Context, r record, lock *os.File) (_ *supervisor, _ record, err error) {
 	offset := logSize(s.paths.log())
 	fail := func(op string, err error) (*supervisor, record, error) {
 		return nil, r, &StartError{Op: op, Log: s.paths.log(), Tail: logTail(s.paths.log(), offset), Err: err}
 	}
-	lock, err := reclaim(ctx, s.paths, s.opts.Notify)
-	if err != nil {
-		return nil, r, err
+	if lock == nil {
+		if lock, err = reclaim(ctx, s.paths, s.opts.Notify); err != nil {
+			return nil, r, err
+		}
 	}
 	if err := awaitPorts(ctx, r); err != nil {
 		lock.Close()
@@ -220,6 +240,9 @@ func (s *Server) takeOver(ctx context.Context) error {
 		}
 		lock, err := tryLock(s.paths.ownerLock())
 		if errors.Is(err, errLocked) {
+			if r := readRecord(s.paths.record()); r.State == stateReady && r.Address != s.Address() {
+				return fmt.Errorf("embedded Temporal server: %s runs it on another address now (%s instead of %s)", r.holder(), r.Address, s.Address())
+			}
 			continue
 		}
 		if err != nil {
@@ -231,9 +254,7 @@ func (s *Server) takeOver(ctx context.Context) error {
 		}
 		was := s.current()
 		s.opts.Notify(fmt.Sprintf("%s, which ran the Temporal server, has ended: this process runs it from here on", s.Holder()))
-		bounded, cancel := context.WithTimeout(ctx, s.opts.StartTimeout)
-		defer cancel()
-		return s.own(bounded, lock, &was)
+		return s.own(ctx, lock, &was)
 	}
 }
 
@@ -254,12 +275,11 @@ func (s *Server) restart(ctx context.Context, child *supervisor) error {
 		return fmt.Errorf("embedded Temporal server: ended %d times within %v, last: %s; see %s", len(s.restarts), restartWindow, child.exit, s.paths.log())
 	}
 	s.opts.Notify(fmt.Sprintf("the Temporal server ended (%s): starting it again", child.exit))
-	was := s.current()
+	plan := s.current() // nothing about it changes
+	plan.State, plan.Supervisor, plan.Server = stateStarting, process{}, process{}
 	wait := 100 * time.Millisecond
 	for failure := 1; ; failure++ {
-		bounded, cancel := context.WithTimeout(ctx, s.opts.StartTimeout)
-		again, r, err := s.bringUp(bounded, &was)
-		cancel()
+		again, r, err := s.bringUp(ctx, plan, nil, true)
 		if err == nil {
 			s.set(func() { s.child, s.record = again, r })
 			return nil

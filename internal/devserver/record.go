@@ -12,9 +12,10 @@ import (
 
 // state of the server named by a record.
 const (
-	stateStarting = "starting"
-	stateReady    = "ready"
-	stateStopped  = "stopped"
+	stateResolving = "resolving" // the owner is getting the Temporal command, which may take minutes
+	stateStarting  = "starting"
+	stateReady     = "ready"
+	stateStopped   = "stopped"
 )
 
 // process identifies one process of this machine: a pid alone may be used again, a pid

@@ -53,8 +53,6 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err := s.paths.makeDirs(); err != nil {
 		return nil, &StartError{Op: "prepare " + o.StateDir, Log: s.paths.log(), Err: err, hint: "choose a writable --state directory"}
 	}
-	ctx, cancel := context.WithTimeout(ctx, o.StartTimeout)
-	defer cancel()
 	if err := s.ownOrJoin(ctx); err != nil {
 		return nil, err
 	}
@@ -64,11 +62,12 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// ownOrJoin takes the owner lock and brings the server up, or finds the running one.
+// ownOrJoin takes the owner lock and brings the server up, or finds the running one. An
+// owner that is still getting the Temporal command is waited for as long as it takes.
 func (s *Server) ownOrJoin(ctx context.Context) error {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
-	var why error
+	deadline, said := time.Now().Add(s.opts.StartTimeout), false
 	for {
 		lock, err := tryLock(s.paths.ownerLock())
 		switch {
@@ -81,7 +80,9 @@ func (s *Server) ownOrJoin(ctx context.Context) error {
 			return &StartError{Op: "lock the state directory", Log: s.paths.log(), Err: err}
 		}
 		r := readRecord(s.paths.record())
-		if r.State == stateReady {
+		why := errors.New("its server does not answer yet")
+		switch {
+		case r.State == stateReady:
 			if why = s.join(ctx, r); why == nil {
 				return nil
 			}
@@ -89,12 +90,19 @@ func (s *Server) ownOrJoin(ctx context.Context) error {
 			if errors.As(why, &held) {
 				return why
 			}
-		} else {
-			why = errors.New("its server does not answer yet")
+		case r.State == stateResolving && r.Machine == machine() && r.Owner.alive():
+			deadline = time.Now().Add(s.opts.StartTimeout)
+			if !said {
+				said = true
+				s.opts.Notify(fmt.Sprintf("waiting for %s to get the Temporal server", r.holder()))
+			}
+		}
+		if time.Now().After(deadline) {
+			return &HeldError{Dir: s.paths.state, Holder: r.holder(), Err: fmt.Errorf("%w after %v", why, s.opts.StartTimeout)}
 		}
 		select {
 		case <-ctx.Done():
-			return &HeldError{Dir: s.paths.state, Holder: r.holder(), Err: errors.Join(why, ctx.Err())}
+			return &HeldError{Dir: s.paths.state, Holder: r.holder(), Err: ctx.Err()}
 		case <-tick.C:
 		}
 	}

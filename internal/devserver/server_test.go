@@ -235,6 +235,34 @@ func nothingLeft(t *testing.T, state string) {
 	}
 }
 
+// TestSlowResolve lets the first process take longer to get the command than a start may
+// take; the second waits for it, says so, and joins.
+func TestSlowResolve(t *testing.T) {
+	t.Parallel()
+	o, _ := testOptions(t, t.TempDir())
+	second, said := testOptions(t, o.StateDir)
+	second.StartTimeout = 4 * time.Second
+	var joined *Server
+	joining := make(chan error, 1)
+	o.Resolve = func(context.Context) (string, error) {
+		go func() {
+			var err error
+			joined, err = Start(t.Context(), second)
+			joining <- err
+		}()
+		time.Sleep(second.StartTimeout + time.Second)
+		return temporalBinary, nil
+	}
+	start(t, o)
+	if err := <-joining; err != nil {
+		t.Fatalf("second: %v", err)
+	}
+	stop(t, joined)
+	if !said.contains("waiting for", "to get the Temporal server") {
+		t.Errorf("notices %q", said.lines)
+	}
+}
+
 // TestGivesUp kills a server that cannot come back and wants to be told.
 func TestGivesUp(t *testing.T) {
 	t.Parallel()
