@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"pgregory.net/rapid"
+
 	"cxrepro/internal/anatomy"
 	"cxrepro/internal/cxr"
 	"cxrepro/internal/mask"
@@ -276,6 +278,21 @@ func TestMaskStorageErrors(t *testing.T) {
 	if _, err := OpenCXAS(f, 0, CXASOptions{}); err == nil {
 		t.Error("the unset format was opened")
 	}
+}
+
+// Runs of packed rows are the runs counted bit by bit, wherever words and rows end.
+func TestAddPacked(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		width := rapid.IntRange(1, 200).Draw(t, "width")
+		packed := rapid.SliceOfN(rapid.SampledFrom([]byte{0, 0xff, 0xff, 0x0f, 0x81, 0x55}), (width+7)/8, (width+7)/8).Draw(t, "packed")
+		b := mask.NewBuilder(width, 1)
+		addPacked(b, 0, packed, width)
+		got := b.Mask()
+		want := mask.FromFunc(width, 1, func(x, _ int) bool { return packed[x/8]&(0x80>>(x%8)) != 0 })
+		if !got.Equal(want) {
+			t.Fatalf("%x: %v, want %v", packed, got.Runs, want.Runs)
+		}
+	})
 }
 
 // Runs found eight bytes at a time are the runs found one by one.
