@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// Info describes an object. Version is the token for conditional writes; only Read,
-// Stat of remote stores and Put fill it in. It is never the identity of anything.
+// Info describes an object. Version is the token for conditional writes, which Read and
+// Put always fill in and the other calls perhaps; it is never the identity of anything.
+// Modified is the store's clock; Put may leave it zero.
 type Info struct {
 	Name     string
 	Size     int64

@@ -22,10 +22,7 @@ type Options struct {
 // Run runs the suite. New returns an empty bucket for each test.
 func Run(t *testing.T, opts Options, New func(t *testing.T) artifacts.Bucket) {
 	s := suite{opts: opts, newBucket: New}
-	for _, c := range []struct {
-		name string
-		fn   func(*testing.T)
-	}{
+	s.run(t, []named{
 		{"ObjectRoundTrip", s.objectRoundTrip},
 		{"ObjectNames", s.objectNames},
 		{"ObjectAbsence", s.objectAbsence},
@@ -38,6 +35,15 @@ func Run(t *testing.T, opts Options, New func(t *testing.T) artifacts.Bucket) {
 		{"ReadersSeeWholeObjects", s.wholeObjects},
 		{"CancelledChangesNothing", s.cancelled},
 		{"Probe", s.probe},
+	})
+	RunRepository(t, opts, New)
+}
+
+// RunRepository runs the part of the suite that works over a repository. A store that
+// breaks promises passes it too, by way of the fallbacks, when opts.Remote has it probed.
+func RunRepository(t *testing.T, opts Options, New func(t *testing.T) artifacts.Bucket) {
+	s := suite{opts: opts, newBucket: New}
+	s.run(t, []named{
 		{"Blobs", s.blobs},
 		{"DamagedBlob", s.damagedBlob},
 		{"Index", s.index},
@@ -52,7 +58,16 @@ func Run(t *testing.T, opts Options, New func(t *testing.T) artifacts.Bucket) {
 		{"Collect", s.collect},
 		{"CollectKeepsYoung", s.collectYoung},
 		{"Verify", s.verify},
-	} {
+	})
+}
+
+type named struct {
+	name string
+	fn   func(*testing.T)
+}
+
+func (s suite) run(t *testing.T, cases []named) {
+	for _, c := range cases {
 		t.Run(c.name, c.fn)
 	}
 }

@@ -12,7 +12,7 @@ import (
 // Types that the JSON form names.
 const (
 	StatementType = "https://in-toto.io/Statement/v1"
-	PredicateType = "https://cxrepro.dev/step/v1"
+	PredicateType = "urn:cxrepro:step:1"
 )
 
 // DigestSet is in-toto's form of a digest.
