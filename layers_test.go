@@ -49,7 +49,7 @@ var layers = []layer{
 	{name: "nouns", folders: nouns, own: nouns, denied: pure},
 	{name: "domain", folders: domain, own: append(append([]string{}, nouns...), domain...), denied: pure},
 	{name: "store adapters", folders: []string{"artifacts/dirstore", "artifacts/memstore", "artifacts/s3store", "artifacts/miniostore", "artifacts/faultstore"},
-		own: []string{"artifacts", "internal/datause", "artifacts/dirstore", "artifacts/memstore", "artifacts/s3store", "artifacts/miniostore", "artifacts/faultstore"}, denied: []string{"go.temporal.io"}},
+		own: []string{"artifacts", "artifacts/", "internal/datause"}, denied: []string{"go.temporal.io"}},
 	{name: "onnx", folders: []string{"internal/onnx"}, own: []string{"internal/onnx"}, denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio"}},
 	{name: "segment", folders: []string{"internal/segment"}, own: append([]string{"internal/segment", "internal/onnx"}, nouns...), denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio"}},
 }
