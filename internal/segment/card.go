@@ -130,7 +130,7 @@ func LoadCardFS(fsys fs.FS, file string) (*Card, error) {
 
 func parseCard(file string, data []byte) (*Card, error) {
 	var c Card
-	if err := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict()).Decode(&c); err != nil {
+	if err := decodeStrict(data, &c); err != nil {
 		return nil, &CardError{Path: file, Err: err}
 	}
 	c.path = file
@@ -138,6 +138,17 @@ func parseCard(file string, data []byte) (*Card, error) {
 		return nil, &CardError{Path: file, Err: err}
 	}
 	return &c, nil
+}
+
+// decodeStrict refuses unknown and repeated fields. The YAML library panics on a few
+// malformed texts (a tagged scalar where a list belongs); that is the text's fault too.
+func decodeStrict(data []byte, c *Card) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("is not valid YAML: %v", r)
+		}
+	}()
+	return yaml.NewDecoder(bytes.NewReader(data), yaml.Strict()).Decode(c)
 }
 
 // Structures returns the structures that the model can find.
