@@ -1,6 +1,7 @@
 package chexstruct
 
 import (
+	"slices"
 	"testing"
 
 	"cxrepro/internal/anatomy"
@@ -50,7 +51,26 @@ func (p *phantom) clear(list ...anatomy.Structure) {
 // move shifts masks; pixels that leave the picture are lost.
 func (p *phantom) move(dx, dy int, list ...anatomy.Structure) {
 	p.edit(func(m mask.Mask) mask.Mask {
-		return mask.FromFunc(m.W, m.H, func(x, y int) bool { return m.At(x-dx, y-dy) })
+		b := mask.NewBuilder(m.W, m.H)
+		for y := max(dy, 0); y < min(m.H+dy, m.H); y++ {
+			for _, r := range m.Row(y - dy) {
+				b.Add(y, max(int(r.X0)+dx, 0), min(int(r.X1)+dx, m.W))
+			}
+		}
+		return b.Mask()
+	}, list...)
+}
+
+// mirror turns masks left to right.
+func (p *phantom) mirror(list ...anatomy.Structure) {
+	p.edit(func(m mask.Mask) mask.Mask {
+		b := mask.NewBuilder(m.W, m.H)
+		for y := range m.H {
+			for _, r := range slices.Backward(m.Row(y)) {
+				b.Add(y, m.W-int(r.X1), m.W-int(r.X0))
+			}
+		}
+		return b.Mask()
 	}, list...)
 }
 
@@ -66,7 +86,11 @@ func (p *phantom) add(x0, y0, x1, y1 int, list ...anatomy.Structure) {
 
 // rect is a filled rectangle, ends included.
 func (p *phantom) rect(x0, y0, x1, y1 int) mask.Mask {
-	return mask.FromFunc(p.w(), p.h(), func(x, y int) bool { return x >= x0 && x <= x1 && y >= y0 && y <= y1 })
+	b := mask.NewBuilder(p.w(), p.h())
+	for y := max(y0, 0); y <= min(y1, p.h()-1); y++ {
+		b.Add(y, max(x0, 0), min(x1+1, p.w()))
+	}
+	return b.Mask()
 }
 
 // draw is the mask of a condition.
