@@ -122,7 +122,7 @@ func TestOrient(t *testing.T) {
 // Decoding holds no more than the header's estimate, for every pixel type the standard
 // encoders can write.
 func TestDecodeMemoryEstimate(t *testing.T) {
-	const w, h = 900, 700
+	const w, h = 500, 400
 	r := image.Rect(0, 0, w, h)
 	paint := func(set func(x, y int, c color.Color)) {
 		for y := range h {

@@ -3,6 +3,7 @@ package dataset
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -170,7 +171,8 @@ func convert(p Picture, opt LayoutOptions) ([]byte, LaidOut, *RefusedPicture) {
 	}
 	img, err := cxr.Decode(p.Data, opt.Limits)
 	if err != nil {
-		if bad, ok := err.(*cxr.DecodeError); ok {
+		var bad *cxr.DecodeError
+		if errors.As(err, &bad) {
 			return refuse(outcomeOfClass(bad.Class), err)
 		}
 		return refuse(Damaged, err)
