@@ -13,7 +13,7 @@ import (
 // during a resume, and compares with an undisturbed run.
 func TestRunSurvivesKills(t *testing.T) {
 	calm := newBench(t, 6)
-	code, want, talk := calm.run()
+	code, want, talk := calm.run("--no-sticky-cache")
 	if code != exitOK {
 		t.Fatalf("exit %d\n%s", code, talk)
 	}

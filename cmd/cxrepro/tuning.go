@@ -18,5 +18,6 @@ func addTuningFlags(fl *pflag.FlagSet, t *contract.Tuning) {
 	fl.IntVar(&t.InFlight, "in-flight", t.InFlight, "chunks handed out at a time per stage")
 	fl.IntVar(&t.Page, "page-windows", t.Page, "windows between two reconciliations with the index")
 	fl.IntVar(&t.Shard, "shard-windows", t.Shard, "windows of one stage workflow")
+	fl.IntVar(&t.Events, "history-events", t.Events, "history length after which a workflow continues as new")
 	fl.IntVar(&t.Shards, "shards", t.Shards, "shards worked on at a time")
 }

@@ -13,6 +13,8 @@ type Tuning struct {
 	Shards int `json:"shards"`
 	// InFlight is the number of chunk activities a stage has open.
 	InFlight int `json:"in_flight"`
+	// Events is the history length after which a paged workflow continues as new.
+	Events int `json:"events"`
 	// Chunk bounds one attempt of a chunk; what it finished stays.
 	Chunk time.Duration `json:"chunk"`
 	// Table bounds one attempt of reading tables, building a manifest or summarising.
@@ -27,7 +29,7 @@ type Tuning struct {
 // DefaultTuning suits one machine.
 func DefaultTuning() Tuning {
 	return Tuning{
-		Page: 128, Shard: 256, Shards: 2, InFlight: 8,
+		Page: 128, Shard: 256, Shards: 2, InFlight: 8, Events: 2000,
 		Chunk: 2 * time.Hour, Table: 6 * time.Hour, Heartbeat: 10 * time.Second,
 		Retry: time.Second, RetryMax: time.Minute,
 	}
@@ -50,6 +52,7 @@ func (t Tuning) WithDefaults() Tuning {
 	set(&t.Shard, d.Shard)
 	set(&t.Shards, d.Shards)
 	set(&t.InFlight, d.InFlight)
+	set(&t.Events, d.Events)
 	dur(&t.Chunk, d.Chunk)
 	dur(&t.Table, d.Table)
 	dur(&t.Heartbeat, d.Heartbeat)

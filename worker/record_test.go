@@ -1,0 +1,181 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/api/temporalproto"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+
+	"cxrepro/artifacts/memstore"
+	"cxrepro/experiments"
+	"cxrepro/internal/casedata"
+	"cxrepro/internal/contract"
+)
+
+var update = flag.Bool("update", false, "record the histories of workflows/testdata/histories anew")
+
+// TestRecordHistories runs reproductions of tiny images on a real server: one in a single
+// page, one in pages that continue as new with a pause in between, one that is cancelled.
+// With -update it records every history for the replay tests of package workflows:
+//
+//	go test ./worker -run TestRecordHistories -update
+func TestRecordHistories(t *testing.T) {
+	conn := server(t)
+	c := conn.Client
+	store := memstore.Open()
+	sets := casedata.TinySets()
+	w, err := Start(Options{
+		Client: c, Store: store, Name: "recorder", Queue: "record", Cache: t.TempDir(),
+		Data: map[string]fs.FS{"golden-cases": casedata.FS(casedata.Tiny(t, 600))},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := w.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	start := func(tuning contract.Tuning, more ...string) string {
+		t.Helper()
+		spec, err := experiments.Parse("golden.yaml", []byte(casedata.Spec), append(append([]string{}, sets...), more...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := experiments.NewPlan(spec, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := p.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := store.Put(ctx, text, experiments.PlanMediaType)
+		if err != nil {
+			t.Fatal(err)
+		}
+		common := contract.Common{Plan: plan, Spec: contract.SpecID(plan.Digest), Paper: spec.Paper, DataUse: spec.Dataset.DataUse, Queue: "record", Tuning: tuning}
+		run, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: contract.LaunchWorkflowID(common.Spec), TaskQueue: contract.QueueCPU("record")},
+			contract.Launch.Name, contract.LaunchInput{Common: common})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out contract.LaunchResult
+		if err := run.Get(ctx, &out); err != nil {
+			t.Fatal(err)
+		}
+		return out.Reproduction
+	}
+	await := func(reproduction string) error {
+		return c.GetWorkflow(ctx, contract.ReproductionWorkflowID(reproduction), "").Get(ctx, nil)
+	}
+	tell := func(reproduction, what string) error {
+		h, err := c.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
+			WorkflowID: contract.ReproductionWorkflowID(reproduction), UpdateName: what, WaitForStage: client.WorkflowUpdateStageCompleted,
+		})
+		if err != nil {
+			return err
+		}
+		return h.Get(ctx, nil)
+	}
+	tuning := contract.DefaultTuning()
+	if err := await(start(tuning)); err != nil {
+		t.Error(err)
+	}
+	tuning.Page, tuning.Shard, tuning.Events, tuning.InFlight = 1, 2, 1, 2
+	paged := start(tuning, "tasks=[inclusion]", "name=paged")
+	if err := tell(paged, contract.UpdatePause); err != nil {
+		t.Error(err)
+	}
+	if err := tell(paged, contract.UpdatePause); err == nil || !strings.Contains(err.Error(), "paused already") {
+		t.Errorf("a second pause was answered %v, want a refusal", err)
+	}
+	if err := tell(paged, contract.UpdateResume); err != nil {
+		t.Error(err)
+	}
+	if err := await(paged); err != nil {
+		t.Error(err)
+	}
+	cancelled := start(tuning, "tasks=[rotation]", "name=cancelled")
+	if err := tell(cancelled, contract.UpdateCancel); err != nil {
+		t.Error(err)
+	}
+	if err := await(cancelled); err == nil {
+		t.Error("a cancelled reproduction ended well")
+	}
+	record(t, ctx, c)
+}
+
+// record writes every history of the namespace, by workflow type and number.
+func record(t *testing.T, ctx context.Context, c client.Client) {
+	t.Helper()
+	res, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{PageSize: 500})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(res.GetExecutions()) < 12 {
+		t.Errorf("%d runs of workflows, want at least 12", len(res.GetExecutions()))
+	}
+	if !*update {
+		return
+	}
+	dir := filepath.Join("..", "workflows", "testdata", "histories")
+	old, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range old {
+		if !strings.HasPrefix(filepath.Base(name), "bad-") {
+			if err := os.Remove(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	numbers := map[string]int{}
+	for i := len(res.GetExecutions()) - 1; i >= 0; i-- {
+		e := res.GetExecutions()[i]
+		var h historypb.History
+		it := c.GetWorkflowHistory(ctx, e.GetExecution().GetWorkflowId(), e.GetExecution().GetRunId(), false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+		for it.HasNext() {
+			event, err := it.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.Events = append(h.Events, event)
+		}
+		text, err := temporalproto.CustomJSONMarshalOptions{}.Marshal(&h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var compact any
+		if err := json.Unmarshal(text, &compact); err != nil {
+			t.Fatal(err)
+		}
+		if text, err = json.Marshal(compact); err != nil {
+			t.Fatal(err)
+		}
+		kind := strings.ToLower(e.GetType().GetName())
+		numbers[kind]++
+		name := fmt.Sprintf("%s-%02d-%s.json", kind, numbers[kind], strings.ToLower(e.GetStatus().String()))
+		if err := os.WriteFile(filepath.Join(dir, name), append(text, '\n'), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
