@@ -37,7 +37,7 @@ func IngestDataset(ctx workflow.Context, in contract.IngestInput) (contract.Inge
 		if err := g.runPage(ctx); err != nil {
 			return contract.IngestResult{}, err
 		}
-		if g.in.Next < g.in.Scan.Count && historyFull(ctx) {
+		if g.in.Next < g.in.Scan.Count && historyFull(ctx, c.Tuning) {
 			return contract.IngestResult{}, workflow.NewContinueAsNewError(ctx, contract.IngestDataset.Name, g.in)
 		}
 	}

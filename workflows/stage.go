@@ -12,8 +12,6 @@ const (
 	redoRounds = 2
 	// failuresKept is how many failed windows a stage describes; it counts them all.
 	failuresKept = 8
-	// historySoft ends a run of a paged workflow well before the server suggests it.
-	historySoft = 2000
 )
 
 // stage is one run of a Stage workflow.
@@ -40,7 +38,7 @@ func Stage(ctx workflow.Context, in contract.StageInput) (contract.StageResult, 
 		if err := s.runPage(ctx); err != nil {
 			return contract.StageResult{}, err
 		}
-		if s.in.Next < s.in.End && historyFull(ctx) {
+		if s.in.Next < s.in.End && historyFull(ctx, s.in.Common.Tuning) {
 			s.gate.drain(ctx)
 			s.in.Gate = s.gate.state
 			return contract.StageResult{}, workflow.NewContinueAsNewError(ctx, contract.Stage.Name, s.in)
@@ -52,9 +50,11 @@ func Stage(ctx workflow.Context, in contract.StageInput) (contract.StageResult, 
 	}, nil
 }
 
-func historyFull(ctx workflow.Context) bool {
+// historyFull says that a paged workflow shall continue as new, well before the server
+// would end it.
+func historyFull(ctx workflow.Context, t contract.Tuning) bool {
 	info := workflow.GetInfo(ctx)
-	return info.GetContinueAsNewSuggested() || info.GetCurrentHistoryLength() > historySoft
+	return info.GetContinueAsNewSuggested() || info.GetCurrentHistoryLength() > t.Events
 }
 
 // runPage does the windows of one page, reconciles them with the index, and folds their
