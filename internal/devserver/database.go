@@ -163,7 +163,7 @@ func prepareDatabase(ctx context.Context, path string, notify func(string)) erro
 }
 
 func asideName(path string) string {
-	return path + ".damaged-" + time.Now().UTC().Format("20060102T150405.000Z")
+	return path + ".aside-" + time.Now().UTC().Format("20060102T150405.000Z")
 }
 
 // otherVersions lists the databases of other server versions beside path, sorted.

@@ -90,6 +90,59 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
+// TestRefusedFile gives the server a sound file that it does not start on. It must come up
+// on a fresh one with the old one kept; if that does not help, the file stays where it was.
+func TestRefusedFile(t *testing.T) {
+	t.Parallel()
+	donor, _ := testOptions(t, t.TempDir())
+	s := start(t, donor)
+	version := s.Version()
+	stop(t, s)
+	if _, _, err := checkDatabase(t.Context(), paths{donor.StateDir}.database(version)); err != nil { // folds the log in
+		t.Fatal(err)
+	}
+	good, err := os.ReadFile(paths{donor.StateDir}.database(version))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		body  string
+		works bool
+	}{
+		"works on a fresh one": {"if [ -e temporal-9.9.9.db ]; then echo unknown schema >&2; exit 1; fi; exec " + temporalBinary + ` "$@"`, true},
+		"works on none":        {"echo unknown schema >&2; exit 1", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o, said := testOptions(t, t.TempDir())
+			o.Resolve = script(t, c.body)
+			p := paths{o.StateDir}
+			if err := p.makeDirs(); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(p.database("9.9.9"), good, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s, err := Start(t.Context(), o)
+			if !c.works {
+				left, _ := os.ReadFile(p.database("9.9.9"))
+				if err == nil || !strings.Contains(err.Error(), "unknown schema") || !bytes.Equal(left, good) {
+					t.Errorf("error %v; file untouched: %t", err, bytes.Equal(left, good))
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			stop(t, s)
+			aside, _ := filepath.Glob(p.database("9.9.9") + ".aside-*Z")
+			if len(aside) != 1 || !said.contains("refused its database", filepath.Base(aside[0])) {
+				t.Errorf("moved aside: %v; notices %q", aside, said.lines)
+			}
+		})
+	}
+}
+
 // TestCheckSpeed bounds what the check costs on a file of a long reproduction.
 func TestCheckSpeed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "temporal-1.db")

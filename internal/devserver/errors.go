@@ -19,7 +19,9 @@ var (
 	ErrStopped = errors.New("embedded Temporal server was stopped")
 
 	errExited = errors.New("the server process ended before it answered")
-	errLocked = errors.New("the lock is held by another process")
+	// errRefused is errExited where nobody ended the process: it did so by itself.
+	errRefused = fmt.Errorf("%w, by itself", errExited)
+	errLocked  = errors.New("the lock is held by another process")
 )
 
 // StartError says why the embedded server did not come up.

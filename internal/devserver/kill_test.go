@@ -1,6 +1,7 @@
 package devserver
 
 import (
+	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -125,4 +126,54 @@ func TestOwnerEndsJoinerTakesOver(t *testing.T) {
 	}
 	checkJournal(t, in.Journal)
 	checkGone(t, joiner, in.State)
+}
+
+// TestKillAnyTime kills some of the three processes at random times from the very start
+// on, while files are made, locks taken and the server comes up, again and again. The
+// workflow must end as if nothing had happened, under the run that was first seen.
+func TestKillAnyTime(t *testing.T) {
+	t.Parallel()
+	const rounds = 14
+	rng := rand.New(rand.NewPCG(20, 26))
+	in := hostInput{State: t.TempDir(), Journal: filepath.Join(t.TempDir(), "journal")}
+	runID := ""
+	same := func(l hostLine) {
+		if l.RunID != "" && runID == "" {
+			runID = l.RunID
+		}
+		if l.RunID != "" && l.RunID != runID {
+			t.Errorf("run %s, want %s as before", l.RunID, runID)
+		}
+	}
+	for round := range rounds {
+		h := startHost(t, in)
+		time.Sleep(time.Duration(rng.IntN(1600)) * time.Millisecond)
+		r := readRecord(paths{in.State}.record())
+		victims := []process{r.Server, r.Supervisor}[:rng.IntN(3)]
+		rng.Shuffle(len(victims), func(i, j int) { victims[i], victims[j] = victims[j], victims[i] })
+		for _, p := range victims {
+			if p.alive() {
+				_ = syscall.Kill(p.PID, syscall.SIGKILL)
+			}
+		}
+		if round%2 == 0 { // let the owner notice and begin to repair
+			time.Sleep(time.Duration(rng.IntN(700)) * time.Millisecond)
+		}
+		_ = h.cmd.Process.Kill()
+		for l := range h.lines {
+			same(l)
+			if l.Event == "failed" {
+				t.Errorf("round %d: %s", round, l.Text)
+			}
+		}
+	}
+	h := startHost(t, in)
+	last := h.await("result")
+	same(last)
+	if last.Text != wantResult {
+		t.Errorf("result %q, want %q", last.Text, wantResult)
+	}
+	checkJournal(t, in.Journal)
+	checkGone(t, h, in.State)
+	t.Logf("%d rounds of kills; steps begun: %d", rounds, len(readJournal(t, in.Journal)))
 }

@@ -11,7 +11,8 @@ import (
 )
 
 const (
-	maxFailures   = 5           // starts in a row that never got ready
+	maxStarts     = 6           // starts in a row of a server that is killed before it is ready
+	maxFailures   = 4           // restarts in a row that failed
 	maxRestarts   = 30          // restarts within restartWindow
 	restartWindow = time.Minute //
 	takeoverEvery = 100 * time.Millisecond
@@ -47,36 +48,47 @@ func (s *Server) first(ctx context.Context, keep *record) (*supervisor, record, 
 // bringUp starts the server as planned and waits until it is ready, at most StartTimeout.
 // lock is the server lock, nil to take it. The caller holds the owner lock.
 //
-// A server that ends before it answers is started a second time, on other ports unless
-// they are fixed: one may have been taken meanwhile. If it ends again although SQLite
-// finds its file sound, the file is moved aside for a fresh one; if that does not help
-// either, the file is put back.
+// A server that is killed before it answers is started again. One that ends by itself gets
+// other ports unless they are fixed, as one may have been taken meanwhile; if it does so
+// again although SQLite finds its file sound, the file is moved aside for a fresh one, and
+// put back if that does not help either.
 func (s *Server) bringUp(ctx context.Context, plan record, lock *os.File, fixedPorts bool) (*supervisor, record, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.StartTimeout)
 	defer cancel()
-	child, r, err := s.try(ctx, plan, lock)
-	if err == nil || !errors.Is(err, errExited) {
-		return child, r, err
-	}
-	if !fixedPorts {
-		if err := s.choosePorts(&plan, record{}); err != nil {
-			return nil, plan, err
+	refusals := 0
+	for start := 1; ; start++ {
+		child, r, err := s.try(ctx, plan, lock)
+		if err == nil || !errors.Is(err, errExited) || start == maxStarts {
+			return child, r, err
+		}
+		lock = nil // was passed on or released
+		if errors.Is(err, errRefused) {
+			refusals++
+		}
+		switch {
+		case refusals == 1 && !fixedPorts:
+			if err := s.choosePorts(&plan, record{}); err != nil {
+				return nil, plan, err
+			}
+		case refusals == 2:
+			return s.replaceDatabase(ctx, plan, err)
 		}
 	}
-	child, r, err = s.try(ctx, plan, nil)
-	if err == nil || !errors.Is(err, errExited) {
-		return child, r, err
-	}
-	if h, _, herr := checkDatabase(ctx, plan.Database); herr != nil || h != healthGood {
-		return nil, plan, err
+}
+
+// replaceDatabase starts the server on a fresh file, moving aside one that it refused
+// twice. why is what it said; it is returned if the fresh file does not help.
+func (s *Server) replaceDatabase(ctx context.Context, plan record, why error) (*supervisor, record, error) {
+	if h, _, err := checkDatabase(ctx, plan.Database); err != nil || h != healthGood {
+		return nil, plan, why // none there, or the next start replaces it anyway
 	}
 	aside := asideName(plan.Database)
-	if merr := moveDatabase(plan.Database, aside); merr != nil {
-		return nil, plan, errors.Join(err, merr)
+	if err := moveDatabase(plan.Database, aside); err != nil {
+		return nil, plan, errors.Join(why, err)
 	}
-	child, r, fresh := s.try(ctx, plan, nil)
-	if fresh != nil {
-		return nil, plan, errors.Join(err, removeDatabase(plan.Database), moveDatabase(aside, plan.Database))
+	child, r, err := s.try(ctx, plan, nil)
+	if err != nil {
+		return nil, plan, errors.Join(why, removeDatabase(plan.Database), moveDatabase(aside, plan.Database))
 	}
 	s.opts.Notify(fmt.Sprintf("the Temporal server refused its database %s: moved to %s, a fresh one is begun; %s",
 		filepath.Base(plan.Database), filepath.Base(aside), storeIsTruth))
@@ -192,10 +204,8 @@ func (s *Server) try(ctx context.Context, r record, lock *os.File) (_ *superviso
 	}
 	r = child.record
 	if err := waitReady(ctx, r, s.opts.SearchAttributes, child.ended); err != nil {
+		err = child.failure(err)
 		child.kill()
-		if errors.Is(err, errExited) {
-			err = fmt.Errorf("%w (%s)", errExited, child.exit)
-		}
 		return fail("wait until it answers", err)
 	}
 	r.State = stateReady

@@ -21,7 +21,8 @@ type supervisor struct {
 
 	started chan error    // one value: nil when the server was started
 	ended   chan struct{} // closed when the supervisor is gone
-	exit    string        // how the server ended, in words; valid once ended is closed
+	exit    string        // how the server ended, in words; valid once ended is closed, as is:
+	refused bool          // it ended by itself, by no signal
 }
 
 // launch starts a supervisor with its assignment. The server lock is passed on to it and
@@ -83,14 +84,30 @@ func (s *supervisor) listen(events *os.File) {
 		case e.Error != "":
 			tell(errors.New(e.Error))
 		case e.Exit != "":
-			s.exit = e.Exit
+			s.exit, s.refused = e.Exit, e.ByItself
 		}
 	}
 	err := s.cmd.Wait()
 	if s.exit == "" {
 		s.exit = "supervisor: " + exitWords(err)
 	}
-	tell(errors.New(s.exit))
+	tell(fmt.Errorf("%w (%s)", errExited, s.exit))
+}
+
+// failure returns err, or, if supervisor and server are gone or go within a moment, that
+// they are: whoever talks to a dying server sees some other error first.
+func (s *supervisor) failure(err error) error {
+	t := time.NewTimer(300 * time.Millisecond)
+	defer t.Stop()
+	select {
+	case <-s.ended:
+	case <-t.C:
+		return err
+	}
+	if s.refused {
+		return fmt.Errorf("%w (%s)", errRefused, s.exit)
+	}
+	return fmt.Errorf("%w (%s)", errExited, s.exit)
 }
 
 // stop ends the server cleanly, by force after grace, and at once when ctx ends. When it

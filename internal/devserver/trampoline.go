@@ -52,9 +52,10 @@ type assignment struct {
 
 // event is what the supervisor tells the owner, one JSON line each on eventsFD.
 type event struct {
-	Record *record `json:"record,omitempty"` // the server was started, as recorded
-	Error  string  `json:"error,omitempty"`  // it could not be started
-	Exit   string  `json:"exit,omitempty"`   // it ended: its exit status in words
+	Record   *record `json:"record,omitempty"`    // the server was started, as recorded
+	Error    string  `json:"error,omitempty"`     // it could not be started
+	Exit     string  `json:"exit,omitempty"`      // it ended: its exit status in words
+	ByItself bool    `json:"by_itself,omitempty"` // no signal ended it
 }
 
 // supervise runs the server until it ends, the owner asks for its end, or the owner's end
@@ -103,7 +104,7 @@ func supervise(in io.Reader, events, lock *os.File) int {
 		}
 	}()
 	err = attend(cmd.Process, log, a.StopTimeout, exited, terminate, stop, orphaned)
-	tell.Encode(event{Exit: exitWords(err)})
+	tell.Encode(event{Exit: exitWords(err), ByItself: cmd.ProcessState != nil && cmd.ProcessState.Exited()})
 	log.note("server ended: %s", exitWords(err))
 	return 0
 }
