@@ -31,10 +31,14 @@ func (e *examination) outside(setting string) resolve.Options {
 
 // absent turns a resolver's error into a finding: what would be fetched at the first run
 // is no failure.
-func (e *examination) absent(what string, err error) finding {
+func (e *examination) absent(what, setting string, err error) finding {
 	var none *resolve.UnavailableError
 	if errors.As(err, &none) && !e.install {
 		return warn("`cxrepro doctor --install` gets it now; otherwise the first run does", "%s is not here yet", what)
+	}
+	var configured *resolve.ConfiguredError
+	if errors.As(err, &configured) {
+		return fail("correct or unset "+setting+": a configured file is never replaced by another", "%v", err)
 	}
 	return fail("", "%v", err)
 }
@@ -45,7 +49,7 @@ func (e *examination) temporalCommand(ctx context.Context) finding {
 	}
 	b, err := resolve.Temporal(ctx, e.outside("temporal"))
 	if err != nil {
-		return e.absent("the Temporal command", err)
+		return e.absent("the Temporal command", "--temporal or CXREPRO_TEMPORAL", err)
 	}
 	e.binary = b.Path
 	return ok("%s (%s): %s", b.Version, b.Source, b.Path)
@@ -54,7 +58,7 @@ func (e *examination) temporalCommand(ctx context.Context) finding {
 func (e *examination) onnxRuntime(ctx context.Context) finding {
 	l, err := resolve.ONNXRuntime(ctx, e.outside("onnxruntime"))
 	if err != nil {
-		return e.absent("the ONNX Runtime library", err)
+		return e.absent("the ONNX Runtime library", "CXREPRO_ONNXRUNTIME", err)
 	}
 	version, err := onnx.CheckLibrary(l.Path)
 	if err != nil {
@@ -135,7 +139,7 @@ func (e *examination) temporal(ctx context.Context) finding {
 		case err == nil && status.Running:
 			o.Server.JoinOnly, where = true, "running here"
 		case e.binary == "":
-			return warn("", "not tried: the Temporal command is not here yet")
+			return warn("", "not tried without the Temporal command")
 		case e.scratch == "":
 			return fail("", "not tried: the state directory cannot be used")
 		default:

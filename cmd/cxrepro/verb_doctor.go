@@ -21,6 +21,9 @@ what to do if not. It starts the embedded server for a moment in a temporary fol
 removes what it makes. With --install it fetches the outside binaries now instead of at
 the first run.
 
+With --json it prints one object: ok (nothing failed) and checks, a list of check, verdict
+(ok, warn or fail), detail, hint and millis.
+
 Exit codes: 0 nothing failed (there may be warnings); 1 something failed; 2 usage;
 6 store or Temporal unreachable.`,
 		Args: cobra.NoArgs,

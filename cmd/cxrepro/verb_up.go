@@ -26,6 +26,9 @@ runs the worker alone.
 If the process that runs the server ends while others use it, one of them takes over on
 the same ports.
 
+With --json it prints one object when everything runs: event ("ready"), temporal,
+namespace, ui, embedded, owner, store, state, worker and pid.
+
 Exit codes: 0 stopped as told; 1 failed; 2 usage; 6 store or Temporal unreachable.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.up(c.Context(), f) },
