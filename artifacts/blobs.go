@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"strings"
 )
 
 // smallBlob is the size in bytes up to which Open reads and checks a blob before it
@@ -276,4 +277,25 @@ func digestOf(ctx context.Context, content Content) (Digest, error) {
 	var d Digest
 	sum.Sum(d[:0])
 	return d, nil
+}
+
+// Blobs calls fn for every blob, in ascending order of the digest's text. Objects among
+// them that are no blobs are passed over; Verify names them.
+func (r *Repository) Blobs(ctx context.Context, fn func(Digest, Info) error) error {
+	return r.BlobsPrefixed(ctx, "", fn)
+}
+
+// BlobsPrefixed is Blobs for the digests that begin with the given hexadecimal digits.
+func (r *Repository) BlobsPrefixed(ctx context.Context, hex string, fn func(Digest, Info) error) error {
+	prefix := areaBlobs + hex
+	if len(hex) >= 2 {
+		prefix = areaBlobs + hex[:2] + "/" + hex
+	}
+	return r.bucket.List(ctx, prefix, "", func(info Info) error {
+		d, err := digestOfPath(strings.TrimPrefix(info.Name, areaBlobs))
+		if err != nil {
+			return nil
+		}
+		return fn(d, info)
+	})
 }

@@ -63,11 +63,10 @@ type BucketError struct {
 
 // Error names operation, object, store and cause.
 func (e *BucketError) Error() string {
-	object := e.Object
-	if object == "" {
-		object = "(bucket)"
+	if e.Object == "" {
+		return fmt.Sprintf("%s %s: %v", e.Op, e.Bucket, e.Err)
 	}
-	return fmt.Sprintf("%s %s in %s: %v", e.Op, object, e.Bucket, e.Err)
+	return fmt.Sprintf("%s %s in %s: %v", e.Op, e.Object, e.Bucket, e.Err)
 }
 
 // Unwrap returns the cause.

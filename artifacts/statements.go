@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strings"
 )
 
 // StatementMediaType is the media type of provenance statements.
@@ -25,4 +26,15 @@ func (r *Repository) PutStatement(ctx context.Context, statement []byte) (Ref, e
 // Statement returns a provenance statement's bytes, checked as Get does.
 func (r *Repository) Statement(ctx context.Context, ref Ref) ([]byte, error) {
 	return r.get(ctx, statementName(ref.Digest), ref)
+}
+
+// Statements calls fn for every statement, in ascending order of the digest's text.
+func (r *Repository) Statements(ctx context.Context, fn func(Digest, Info) error) error {
+	return r.bucket.List(ctx, areaStatements, "", func(info Info) error {
+		d, err := digestOfPath(strings.TrimPrefix(info.Name, areaStatements))
+		if err != nil {
+			return nil
+		}
+		return fn(d, info)
+	})
 }

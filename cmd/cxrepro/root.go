@@ -110,6 +110,7 @@ items; 4 paused; 5 cancelled; 6 store or Temporal unreachable.`,
 	flags := root.PersistentFlags()
 	flags.String("state", defaultState(), "state directory of the embedded profile (or CXREPRO_STATE)")
 	flags.String("store", "", "artifact store: folder, s3://bucket/prefix?..., minio://bucket/prefix?... (or CXREPRO_STORE; default <state>/store)")
+	flags.String("durability", "process", "what a stored object in a folder survives: the death of any process, or a power cut (process, power)")
 	addTemporalFlags(flags)
 	addInferenceFlags(flags)
 	flags.Bool("json", false, "machine-readable output on standard output")
@@ -129,10 +130,12 @@ items; 4 paused; 5 cancelled; 6 store or Temporal unreachable.`,
 // commands lists every verb, one line each, in alphabetical order.
 func commands(a *app) []*cobra.Command {
 	return []*cobra.Command{
+		newArtifactsCommand(a),
 		newCancelCommand(a),
 		newChexstructCommand(a),
 		newDatasetCommand(a),
 		newDoctorCommand(a),
+		newExplainCommand(a),
 		newPauseCommand(a),
 		newPhantomCommand(a),
 		newResumeCommand(a),

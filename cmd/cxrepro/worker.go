@@ -48,9 +48,16 @@ func addQueueFlag(fl *pflag.FlagSet, queue *string) {
 
 // openStore opens the artifact store that flags and environment name.
 func (a *app) openStore(ctx context.Context) (*artifacts.Repository, error) {
-	store, err := storeurl.Open(ctx, a.storeAddress(), storeurl.Options{})
+	d, err := a.durability()
+	if err != nil {
+		return nil, err
+	}
+	store, err := storeurl.Open(ctx, a.storeAddress(), storeurl.Options{Durability: d})
 	if err != nil {
 		return nil, storeError(err)
+	}
+	for _, f := range store.Fallbacks() {
+		a.say("store " + store.URL() + ": " + f)
 	}
 	return store, nil
 }

@@ -1,0 +1,266 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cxrepro/artifacts"
+	"cxrepro/artifacts/sqlcache"
+	"cxrepro/internal/provenance"
+)
+
+// explanation is what explain prints with --json.
+type explanation struct {
+	Query     string                 `json:"query"`
+	Kind      string                 `json:"kind"`
+	Key       artifacts.Key          `json:"key"`
+	Result    artifacts.Ref          `json:"result"`
+	Statement artifacts.Ref          `json:"statement"`
+	Computed  *provenance.Invocation `json:"computed"`
+	Nearest   *nearest               `json:"nearest"`
+	Earlier   int                    `json:"earlier_keys"`
+	Reused    *bool                  `json:"reused,omitempty"`
+	Conflicts int                    `json:"conflicts"`
+	Removed   *time.Time             `json:"removed,omitempty"`
+	PartOf    []artifacts.Digest     `json:"part_of,omitempty"`
+	Summary   string                 `json:"summary"`
+}
+
+// nearest is the earlier key that is most like the explained one.
+type nearest struct {
+	Key          string                  `json:"key"`
+	Reproduction string                  `json:"reproduction"`
+	Finished     time.Time               `json:"finished"`
+	Equal        int                     `json:"equal_fields"`
+	Differs      []provenance.Difference `json:"differs"`
+}
+
+func newExplainCommand(a *app) *cobra.Command {
+	var reproduction string
+	c := &cobra.Command{
+		Use:   "explain KEY|DIGEST|PREFIX",
+		Short: "Say why something was computed, or who computed what is reused",
+		Long: `explain loads the key document of a key, a result or a statement, looks for the earlier key
+of the same step that is most like it (most equal fields, then a changed parameter before a
+changed input, then the latest), and names the first field that differs, with both values. It
+names the reproduction that computed the result; any other one that needs the key reuses it.
+
+A PREFIX is 8 or more hexadecimal digits, perhaps behind "<step>/".
+
+With --json: {"query","kind","key","result","statement","computed":{"reproduction","worker",
+"attempt","fence","takeover","started","finished",...},"nearest":{"key","reproduction",
+"finished","equal_fields","differs":[{"field","ours","other"}]},"earlier_keys","reused",
+"conflicts","removed","part_of":[...],"summary"}. kind is entry, statement, tombstone, blob or
+removed-blob; nearest is null when there is no earlier key; reused is there with
+--reproduction; field values are JSON texts.
+
+Exit codes: 0 explained; 1 nothing of that name; 2 ambiguous or no name; 6 store unreachable.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			store, err := a.readStore(c.Context())
+			if err != nil {
+				return err
+			}
+			e, err := a.explain(c.Context(), store, args[0], reproduction)
+			if err != nil {
+				return artifactsError(err)
+			}
+			if a.JSON() {
+				return a.printJSON(e)
+			}
+			return a.showExplanation(e)
+		},
+	}
+	c.Flags().StringVar(&reproduction, "reproduction", "", "say whether this reproduction computed or reused it")
+	return c
+}
+
+func (a *app) explain(ctx context.Context, store *artifacts.Repository, query, reproduction string) (*explanation, error) {
+	t, err := a.find(ctx, store, query)
+	if err != nil {
+		return nil, err
+	}
+	e := &explanation{Query: query, Kind: t.kind, Key: t.record.Key, Result: t.record.Result, Statement: t.record.Statement}
+	if !t.tomb.Removed.IsZero() {
+		e.Removed = &t.tomb.Removed
+	}
+	switch t.kind {
+	case targetBlob:
+		e.Result = t.ref
+		e.PartOf, err = partOf(ctx, store, t.ref.Digest)
+		e.Summary = "a part of other results: no step has it as its own result"
+		return e, err
+	case targetRemoved:
+		e.Result = t.ref
+		e.Summary = "garbage collection removed this blob"
+		return e, nil
+	}
+	return e, a.explainRecord(ctx, store, e, reproduction)
+}
+
+// explainRecord fills in what the statement and the other keys of the step say.
+func (a *app) explainRecord(ctx context.Context, store *artifacts.Repository, e *explanation, reproduction string) error {
+	data, err := store.Statement(ctx, e.Statement)
+	if errors.Is(err, artifacts.ErrNotFound) {
+		e.Summary = "its statement is gone: how it was computed is not known"
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	st, err := provenance.Decode(data)
+	if err != nil {
+		return err
+	}
+	key, err := st.Key()
+	if err != nil {
+		return err
+	}
+	if key != e.Key {
+		return fmt.Errorf("explain %s: its statement %s is about %s", e.Key, e.Statement.Digest.Short(), key)
+	}
+	e.Computed = &st.Predicate.Invocation
+	if reproduction != "" {
+		reused := reproduction != e.Computed.Reproduction
+		e.Reused = &reused
+	}
+	err = store.Conflicts(ctx, e.Key.Step, func(c artifacts.Conflict) error {
+		if c.Key == e.Key {
+			e.Conflicts++
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	cache, err := a.cache(ctx, store)
+	if err != nil {
+		return err
+	}
+	err = nearestEarlier(ctx, cache, e, st)
+	e.Summary = summary(e, reproduction)
+	return errors.Join(err, cache.Close())
+}
+
+// nearestEarlier looks among the keys of the step that were finished before ours began.
+func nearestEarlier(ctx context.Context, cache *sqlcache.Cache, e *explanation, st provenance.Statement) error {
+	search := provenance.NewNearest(st.Predicate.KeyDocument)
+	began := e.Computed.Started
+	who := map[string]string{}
+	err := cache.Step(ctx, e.Key.Step, func(c sqlcache.Entry) error {
+		if c.Record.Key == e.Key || !c.Finished.Before(began) || len(c.KeyDocument) == 0 {
+			return nil
+		}
+		e.Earlier++
+		name := c.Record.Key.String()
+		who[name] = c.Reproduction
+		search.Offer(provenance.Earlier{Name: name, Document: c.KeyDocument, Finished: c.Finished})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if best, how, ok := search.Best(); ok {
+		e.Nearest = &nearest{Key: best.Name, Reproduction: who[best.Name], Finished: best.Finished, Equal: how.Equal, Differs: how.Differs}
+	}
+	return nil
+}
+
+// summary is the answer in one sentence.
+func summary(e *explanation, reproduction string) string {
+	var why string
+	if e.Nearest == nil {
+		why = "no earlier key of step " + e.Key.Step + " was there to reuse"
+	} else {
+		d := e.Nearest.Differs[0]
+		why = fmt.Sprintf("%s is %s; in the nearest earlier key it is %s", d.Field, d.Ours, d.Other)
+	}
+	who := e.Computed.Reproduction
+	switch {
+	case reproduction == "":
+		return "computed by " + who + ", because " + why
+	case reproduction == who:
+		return "computed by this reproduction, because " + why
+	}
+	return "reused: computed by " + who + ", because " + why
+}
+
+// partOf returns the chain of blobs from a pinned root down to d, or nothing.
+func partOf(ctx context.Context, store *artifacts.Repository, d artifacts.Digest) ([]artifacts.Digest, error) {
+	pins, err := store.Pins(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var roots []artifacts.Ref
+	for _, p := range pins {
+		roots = append(roots, p.Roots...)
+	}
+	from := map[artifacts.Digest]artifacts.Digest{}
+	found := errors.New("found")
+	err = store.Walk(ctx, roots, func(ref artifacts.Ref, parent artifacts.Digest, _ bool) error {
+		from[ref.Digest] = parent
+		if ref.Digest == d {
+			return found
+		}
+		return nil
+	})
+	if !errors.Is(err, found) {
+		return nil, err
+	}
+	var chain []artifacts.Digest
+	for at := from[d]; !at.IsZero(); at = from[at] {
+		chain = append([]artifacts.Digest{at}, chain...)
+	}
+	return chain, nil
+}
+
+func (a *app) showExplanation(e *explanation) error {
+	w := a.out
+	if !e.Key.IsZero() {
+		fmt.Fprintf(w, "key        %s\n", e.Key)
+	}
+	fmt.Fprintf(w, "result     %s\n", e.Result.Digest)
+	if e.Removed != nil {
+		fmt.Fprintf(w, "removed    %s by garbage collection\n", stamp(*e.Removed))
+	}
+	if c := e.Computed; c != nil {
+		fmt.Fprintf(w, "computed   by reproduction %s on %s, %s, in %s\n", c.Reproduction, c.Worker, stamp(c.Started), c.Finished.Sub(c.Started).Round(time.Millisecond))
+		if c.Fence > 1 {
+			fmt.Fprintf(w, "executions %d (last cause: %s)\n", c.Fence, c.Takeover)
+		}
+	}
+	if e.Reused != nil && *e.Reused {
+		fmt.Fprintln(w, "reused     yes")
+	}
+	if n := e.Nearest; n != nil {
+		fmt.Fprintf(w, "nearest    %s, computed by %s %s: %d fields equal, %d differ\n", n.Key, n.Reproduction, stamp(n.Finished), n.Equal, len(n.Differs))
+		for i, d := range n.Differs {
+			if i == 10 {
+				fmt.Fprintf(w, "           and %d more fields\n", len(n.Differs)-i)
+				break
+			}
+			fmt.Fprintf(w, "           %s: %s, there %s\n", d.Field, short(d.Ours), short(d.Other))
+		}
+	}
+	if e.Conflicts > 0 {
+		fmt.Fprintf(w, "conflicts  %d other results were computed for this key; see `cxrepro artifacts ls conflicts`\n", e.Conflicts)
+	}
+	for i, d := range e.PartOf {
+		fmt.Fprintf(w, "part of    %s%s\n", strings.Repeat("  ", i), d)
+	}
+	_, err := fmt.Fprintf(w, "%s\n", e.Summary)
+	return err
+}
+
+// short keeps long field values to one line.
+func short(s string) string {
+	if r := []rune(s); len(r) > 120 {
+		return string(r[:117]) + "..."
+	}
+	return s
+}
