@@ -3,6 +3,8 @@ package chexstruct
 import (
 	"cxrepro/internal/anatomy"
 	"cxrepro/internal/cxr"
+	"cxrepro/internal/geom"
+	"cxrepro/internal/mask"
 )
 
 // cardiothoracic is the heart's and the thorax' horizontal extent, in mask pixels.
@@ -66,6 +68,7 @@ func (c *assessment) cardiomegaly(f *Finding) Reason {
 		f.measure("lung_xmin", Int(ratio.lungX0))
 		f.measure("lung_xmax", Int(ratio.lungX1))
 		f.measure("lung_width", Int(ratio.lungX1-ratio.lungX0))
+		c.markCardiothoracic(f, ratio)
 	}
 	view, ok := c.frontal()
 	switch {
@@ -84,6 +87,29 @@ func (c *assessment) cardiomegaly(f *Finding) Reason {
 		f.Label = LabelEnlarged
 	}
 	return ""
+}
+
+// markCardiothoracic marks where the two extents are reached: the middle pixel of each
+// extreme column, the patient's right first.
+func (c *assessment) markCardiothoracic(f *Finding, r cardiothoracic) {
+	heart := c.heartPart()
+	box, _ := heart.Box()
+	f.mark("heart_width", middleOfColumn(r.heartX0, heart), middleOfColumn(r.heartX1, heart))
+	below := [2]mask.Mask{}
+	for side := range below {
+		below[side] = c.lung(side).Rows(box.Y0, c.in.Masks.GridH-1)
+	}
+	f.mark("thoracic_width", middleOfColumn(r.lungX0, below[right], below[left]), middleOfColumn(r.lungX1, below[left], below[right]))
+}
+
+// middleOfColumn returns the middle pixel of column x of the first mask that has one.
+func middleOfColumn(x int, masks ...mask.Mask) geom.Vec {
+	for _, m := range masks {
+		if y, ok := m.MiddleOfColumn(x); ok {
+			return vec(x, y)
+		}
+	}
+	return vec(x, 0)
 }
 
 // cardiacEnlarged compares the rounded ratio with the limit of the view.

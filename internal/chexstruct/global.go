@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"cxrepro/internal/anatomy"
+	"cxrepro/internal/geom"
 )
 
 // Texts of switches that the code compares with.
@@ -26,7 +27,8 @@ type orientedAs struct {
 // orientation tells whether the right lung's centroid lies to the image left of the left
 // lung's, and how far apart they are along x.
 //
-// Source: [ours] D9; the released program does not look.
+// DEVIATION D9: the released program does not look, a switch (TestSwitches).
+// Source: [ours].
 func (c *assessment) orientation() (Orientation, float64) {
 	if c.orientedAs == nil {
 		o := c.orient()
@@ -62,7 +64,7 @@ func (c *assessment) filter() *FilterDecision {
 	n := c.in.Masks.Present().And(anatomy.FilterSet()).Len()
 	add(RuleMaskCount, c.holds(rowMaskCount, float64(n)), Int(n))
 
-	pass, v := c.heartPosition()
+	pass, v := c.heartPosition(d)
 	add(RuleHeartPosition, pass, v)
 
 	pass, v = c.gradient()
@@ -75,14 +77,21 @@ func (c *assessment) filter() *FilterDecision {
 		add(RuleOrientation, true, None())
 	case OrientationOK, OrientationMirrored:
 		add(RuleOrientation, o == OrientationOK, Number(distance))
+		r, _ := c.lung(right).Centroid()
+		l, _ := c.lung(left).Centroid()
+		d.mark("lung_centres", r, l)
 	case OrientationOff:
 	}
 	return d
 }
 
+func (d *FilterDecision) mark(name string, pts ...geom.Vec) {
+	d.Landmarks = append(d.Landmarks, Landmark{Name: name, Points: pts})
+}
+
 // heartPosition compares the space below the heart with the space above its lowest row,
 // both up to the outermost content of the three middle columns.
-func (c *assessment) heartPosition() (pass bool, v Value) {
+func (c *assessment) heartPosition(d *FilterDecision) (pass bool, v Value) {
 	_, y1, ok := c.mask(anatomy.Heart).Largest().RowBounds()
 	if !ok || c.in.Facts == nil {
 		c.value(rowAbdominalRatio)
@@ -90,6 +99,10 @@ func (c *assessment) heartPosition() (pass bool, v Value) {
 	}
 	mid := c.in.Masks.GridW / 2
 	first, last, ok := contentRows(c.in.Facts.NonZero, mid-1, mid+1)
+	d.mark("heart_bottom", vec(mid, y1))
+	if ok {
+		d.mark("content_rows", vec(mid, first), vec(mid, last))
+	}
 	if !ok || y1 == first {
 		c.value(rowAbdominalRatio)
 		return false, None()
@@ -99,6 +112,9 @@ func (c *assessment) heartPosition() (pass bool, v Value) {
 }
 
 // gradient compares the mean edge strength with one or both limits.
+//
+// DEVIATION D9: the released program drops strong edges only, the paper speaks of weak
+// ones; a switch chooses, both by default (TestSwitches).
 func (c *assessment) gradient() (pass bool, v Value) {
 	bounds := c.choice(rowGradientBounds)
 	c.value(rowSobelSize)

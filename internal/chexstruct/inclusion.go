@@ -17,6 +17,14 @@ type bounded struct {
 	border border
 }
 
+// ends returns the two ends of the content line through the landmark, along x or along y.
+func (b bounded) ends(alongX bool) []geom.Vec {
+	if alongX {
+		return []geom.Vec{vec(b.border.first, b.at.Y), vec(b.border.last, b.at.Y)}
+	}
+	return []geom.Vec{vec(b.at.X, b.border.first), vec(b.at.X, b.border.last)}
+}
+
 // inclusionPart is the inclusion task's result; three other tasks take it as an input and
 // build on its sides.
 type inclusionPart struct {
@@ -246,6 +254,7 @@ func (c *assessment) measureInclusion(f *Finding, p *inclusionPart) {
 			if b.reason == "" {
 				f.measure(part.name+"_ratio"+sides[k], Number(b.ratio))
 				f.measure(part.name+"_point"+sides[k], PointValue(b.at))
+				f.mark(part.name+"_border"+sides[k], b.ends(part.name == "side")...)
 			}
 		}
 	}

@@ -140,6 +140,8 @@ const (
 type FilterDecision struct {
 	Checks      []Check
 	Orientation Orientation
+	// Landmarks are for drawings and not part of the encoded result.
+	Landmarks []Landmark
 }
 
 // Failed returns the filter rules that failed, in order.

@@ -51,6 +51,7 @@ func (c *assessment) judgeClavicles(f *Finding, end [2]geom.Point, q [2]float64)
 // rotationRatio measures both ends against the line through the vertebrae near them.
 func (c *assessment) rotationRatio(f *Finding, end [2]geom.Point) Reason {
 	pts := c.vertebraPoints()
+	f.markVertebrae(pts[:])
 	c.value(rowMidlineOrder)
 	ordered := slices.IsSortedFunc(pts[:], func(a, b geom.Vec) int {
 		if a.Y < b.Y {

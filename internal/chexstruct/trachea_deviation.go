@@ -26,6 +26,7 @@ func (c *assessment) tracheaDeviation(f *Finding) Reason {
 	}
 	c.checkTrachea(f, p)
 	pts, ok := c.midlineWithin(p.top, p.end)
+	f.markVertebrae(pts)
 	if !ok {
 		return ReasonMidlinePoints
 	}

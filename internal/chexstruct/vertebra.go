@@ -32,6 +32,17 @@ func (c *assessment) vertebraPoints() *[vertebrae]geom.Vec {
 	return &pts
 }
 
+// markVertebrae marks the vertebra points that exist.
+func (f *Finding) markVertebrae(pts []geom.Vec) {
+	var there []geom.Vec
+	for _, p := range pts {
+		if !math.IsInf(p.Y, 1) {
+			there = append(there, p)
+		}
+	}
+	f.mark("vertebrae", there...)
+}
+
 // midline is the line through vertebra points with the two figures that judge it, both in
 // native pixels.
 type midline struct {
