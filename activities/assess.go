@@ -206,8 +206,12 @@ func (w *window) measure(p *pulse, tasks []chexstruct.Task) (map[chexstruct.Task
 
 // input loads what the tasks read of image i, at native size.
 func (w *window) input(ctx context.Context, i int) (chexstruct.Input, error) {
-	e, store := w.entries[i], w.a.opts.Store
-	data, err := store.Get(ctx, w.masks[i])
+	return loadInput(ctx, w.a.opts.Store, w.entries[i], w.masks[i])
+}
+
+// loadInput loads what the tasks read of an entry, at native size.
+func loadInput(ctx context.Context, store *artifacts.Repository, e contract.Entry, masks artifacts.Ref) (chexstruct.Input, error) {
+	data, err := store.Get(ctx, masks)
 	if err != nil {
 		return chexstruct.Input{}, fmt.Errorf("masks of image %s: %w", e.Image.Short(), err)
 	}
