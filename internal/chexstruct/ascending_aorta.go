@@ -116,7 +116,10 @@ func (l aortaLine) count(x0, x1, y int) int {
 }
 
 // beyondVertical handles a vertical line: the share left of it where the mask meets it,
-// else all or nothing (deviation D10: the released program gives nothing).
+// else all or nothing.
+//
+// DEVIATION D10: the released program gives nothing for a mask wholly beyond the line; a
+// switch (TestSwitches).
 func (l aortaLine) beyondVertical(m mask.Mask, vertical float64) float64 {
 	box, _ := m.Box()
 	if _, _, ok := m.ColumnBounds(l.heart.X); ok {

@@ -193,6 +193,9 @@ func (c *assessment) w() float64 { return float64(c.in.Masks.GridW) }
 func (c *assessment) h() float64 { return float64(c.in.Masks.GridH) }
 
 // scale returns native pixels per mask pixel along x.
+//
+// DEVIATION D8: the released program measures native masks only; the scale refers its
+// pixel limits to any grid and is 1 on native masks (TestScaleDeviation).
 func (c *assessment) scale() float64 {
 	fallback := c.number(rowNativeWidth)
 	if c.in.NativeWidth > 0 {

@@ -2,13 +2,19 @@ package chexstruct
 
 import "cxrepro/internal/mask"
 
-// stripReach is how far the strip around a position reaches to both sides; it is clipped
-// at the image border (deviation D7).
+// stripReach is how far the strip around a position reaches to both sides.
+//
+// DEVIATION D7: the strip is clipped at the image border, where the released program's
+// becomes empty (TestBordersMatchPixels).
 const stripReach = 2
 
 // border is the outermost picture content around a position p along an axis: the first
 // content index before p and the last at or after p, p itself where there is none.
 // Black collimation is not content; black pixels inside do not matter.
+//
+// DEVIATION D6: without a black row the content ends with the last row, where the released
+// program takes the row after it; and pixels are compared with 0 one by one, where a
+// product of neighbours overflows eight bits there (TestBordersMatchPixels).
 type border struct{ first, last int }
 
 // total is the extent of the content; 0 means there is none around p.

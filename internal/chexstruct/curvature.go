@@ -11,8 +11,8 @@ import (
 // the forward difference at the first point, the backward one at the last, and half the
 // two-step difference inside.
 //
-// With truncate every derivative loses its fraction, which is what the released program
-// does because it stores derivatives as integers (deviation D2).
+// DEVIATION D2: the released program stores derivatives as integers and so truncates each
+// towards zero; that is the meaning of truncate, a switch (TestDerivativeSwitch).
 // Source: [paper] for the formula, [official code] for the differences.
 func curvature(pts []geom.Point, truncate bool) float64 {
 	x, y := make([]float64, len(pts)), make([]float64, len(pts))

@@ -33,8 +33,9 @@ func (c *assessment) heartBox() (pass bool, v Value, reason Reason) {
 	return pass, Pair(iou, d), ""
 }
 
-// balance returns the smaller over the larger of two half-widths; what two equal ones
-// give is a switch (deviation D3: the released program gives 0).
+// balance returns the smaller over the larger of two half-widths.
+//
+// DEVIATION D3: the released program gives 0 for two equal ones; a switch (TestSwitches).
 func (c *assessment) balance(wR, wL int) float64 {
 	equal := c.number(rowEqualWidths)
 	if wR == wL {

@@ -119,6 +119,8 @@ func (c *assessment) judgePairs(f *Finding, cage *ribCage, t int) {
 }
 
 // judgePair compares rib p with the next one, q; pair is their place in the limits.
+//
+// DEVIATION D5: the released program has no test of the order; a switch (TestSwitches).
 func (c *assessment) judgePair(p, q *rib, pair int, extent float64) pairVerdict {
 	within := func(id row, v int) bool { return float64(v) <= float64(100*c.value(id).list[pair]) }
 	step := q.y1 - p.y1

@@ -3,9 +3,8 @@ package chexstruct
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
-
-	"github.com/goccy/go-yaml"
 )
 
 // Rules is the threshold table under a preset with its overrides. It is immutable and may
@@ -90,23 +89,40 @@ func (r *Rules) override(t *thresholdTable, name string, raw any) error {
 	return nil
 }
 
-// ParseOverride splits "row=value" of a command line; the value is read as YAML, so that
-// numbers, [lists] and words have their usual form.
+// ParseOverride splits "row=value" of a command line. A value is a number, a list of
+// numbers in square brackets, or a word.
 //
-// Errors: no equals sign, or a value that is not YAML.
+// Errors: no equals sign, or a list that holds anything but numbers.
 func ParseOverride(text string) (name string, value any, err error) {
 	name, raw, ok := strings.Cut(text, "=")
 	if !ok || name == "" {
 		return "", nil, fmt.Errorf("chexstruct: override %q: want row=value", text)
 	}
-	// Comparison signs open a block scalar in YAML; here they are plain words.
-	if raw == ">" || raw == ">=" {
-		return name, raw, nil
+	raw = strings.TrimSpace(raw)
+	inner, isList := strings.CutPrefix(raw, "[")
+	if !isList {
+		return name, wordOrNumber(raw), nil
 	}
-	if err := yaml.Unmarshal([]byte(raw), &value); err != nil {
-		return "", nil, fmt.Errorf("chexstruct: override of %s: value %q is not a number, a [list] or a word", name, raw)
+	inner, ok = strings.CutSuffix(inner, "]")
+	if !ok {
+		return "", nil, fmt.Errorf("chexstruct: override of %s: the list %q does not end in ]", name, raw)
 	}
-	return name, value, nil
+	list := []any{}
+	for _, e := range strings.Split(inner, ",") {
+		v, err := strconv.ParseFloat(strings.TrimSpace(e), 64)
+		if err != nil {
+			return "", nil, fmt.Errorf("chexstruct: override of %s: %q in a list is no number", name, strings.TrimSpace(e))
+		}
+		list = append(list, v)
+	}
+	return name, list, nil
+}
+
+func wordOrNumber(raw string) any {
+	if v, err := strconv.ParseFloat(raw, 64); err == nil {
+		return v
+	}
+	return raw
 }
 
 // Preset returns the preset the rules started from.

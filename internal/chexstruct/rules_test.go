@@ -190,15 +190,15 @@ func TestOverrides(t *testing.T) {
 
 func TestParseOverride(t *testing.T) {
 	for text, want := range map[string]any{
-		"a.b.c=0.5": 0.5, "a.b.c=7": uint64(7), "a.b.c=-1": int64(-1), "a.b.c=[0.1, 2]": []any{0.1, uint64(2)}, "a.b.c=int_trunc": "int_trunc",
-		"a.b.c=on": "on", "a.b.c=off": "off", "a.b.c=>": ">", "a.b.c=>=": ">=", "a.b.c=": nil, "a.b.c=true": true, "a.b.c=x=y": "x=y",
+		"a.b.c=0.5": 0.5, "a.b.c=7": 7.0, "a.b.c=-1e-3": -0.001, "a.b.c=[0.1, 2]": []any{0.1, 2.0}, "a.b.c= [3] ": []any{3.0}, "a.b.c=int_trunc": "int_trunc",
+		"a.b.c=on": "on", "a.b.c=>": ">", "a.b.c=>=": ">=", "a.b.c=": "", "a.b.c=true": "true", "a.b.c=x=y": "x=y",
 	} {
 		name, v, err := ParseOverride(text)
 		if err != nil || name != "a.b.c" || !reflect.DeepEqual(v, want) {
 			t.Errorf("%q: %q = %#v (%v), want %#v", text, name, v, err, want)
 		}
 	}
-	for _, bad := range []string{"", "a.b.c", "=1", "a=[1", "a={"} {
+	for _, bad := range []string{"", "a.b.c", "=1", "a=[1", "a=[]", "a=[1, b]", "a=[[1]]"} {
 		if _, _, err := ParseOverride(bad); err == nil {
 			t.Errorf("%q accepted", bad)
 		}
