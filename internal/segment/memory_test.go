@@ -52,7 +52,7 @@ func TestMemoryStaysFlat(t *testing.T) {
 		r, _ := residentBytes()
 		return r
 	}
-	warm := segment(30)
-	after := segment(150)
+	warm := segment(20)
+	after := segment(90)
 	require.Less(t, after-warm, int64(24<<20), "resident memory grew from %d to %d MiB", warm>>20, after>>20)
 }
