@@ -3,11 +3,13 @@ package artifacts
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -22,91 +24,98 @@ import (
 // twice, a number that no float64 or 64-bit integer holds exactly, and whatever
 // encoding/json cannot represent.
 func Canonical(v any) ([]byte, error) {
-	raw, err := json.Marshal(v)
-	if err != nil {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
 		return nil, fmt.Errorf("canonical JSON of %T: %w", v, err)
 	}
-	if replaced(raw) {
-		return nil, fmt.Errorf("canonical JSON of %T: a string is not valid UTF-8", v)
-	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	out, err := appendValue(make([]byte, 0, len(raw)), dec)
+	t := transcriber{src: buf.Bytes()}
+	out, err := t.value(make([]byte, 0, buf.Len()))
 	if err != nil {
 		return nil, fmt.Errorf("canonical JSON of %T: %w", v, err)
 	}
 	return out, nil
 }
 
-// replaced reports whether encoding/json wrote a replacement for bytes that are not
-// UTF-8: it writes the escape for those, and the character itself for a real U+FFFD.
-func replaced(raw []byte) bool {
-	escape := []byte(`\ufffd`)
-	for at := 0; ; {
-		i := bytes.Index(raw[at:], escape)
-		if i < 0 {
-			return false
-		}
-		i += at
-		backslashes := 1
-		for j := i - 1; j >= 0 && raw[j] == '\\'; j-- {
-			backslashes++
-		}
-		if backslashes%2 == 1 {
-			return true
-		}
-		at = i + len(escape)
-	}
+// transcriber reads the compact, valid JSON that encoding/json wrote and writes it in
+// canonical form.
+type transcriber struct {
+	src []byte
+	at  int
 }
 
-func appendValue(dst []byte, dec *json.Decoder) ([]byte, error) {
-	tok, err := dec.Token()
-	if err != nil {
-		return nil, err
+// value transcribes the value at t.at onto dst.
+func (t *transcriber) value(dst []byte) ([]byte, error) {
+	switch t.src[t.at] {
+	case '{':
+		return t.object(dst)
+	case '[':
+		return t.array(dst)
+	case '"':
+		return t.text(dst)
 	}
-	switch t := tok.(type) {
-	case json.Delim:
-		if t == '{' {
-			return appendObject(dst, dec)
-		}
-		return appendArray(dst, dec)
-	case string:
-		return appendString(dst, t), nil
-	case json.Number:
-		return appendNumber(dst, t.String())
-	case bool:
-		return strconv.AppendBool(dst, t), nil
-	default:
-		return append(dst, "null"...), nil
+	from := t.at
+	for t.at < len(t.src) && strings.IndexByte(",]}\n", t.src[t.at]) < 0 {
+		t.at++
 	}
+	word := t.src[from:t.at]
+	switch word[0] {
+	case 't', 'f', 'n':
+		return append(dst, word...), nil
+	}
+	return appendNumber(dst, string(word))
 }
 
+// member is one "name":value in dst.
 type member struct {
-	name string
-	from int
-	to   int
+	name     string
+	from, to int
 }
 
-func appendObject(dst []byte, dec *json.Decoder) ([]byte, error) {
+func (t *transcriber) object(dst []byte) ([]byte, error) {
+	t.at++ // {
+	dst = append(dst, '{')
+	begin := len(dst)
 	var members []member
-	var values []byte
-	for dec.More() {
-		tok, err := dec.Token()
-		if err != nil {
+	sorted := true
+	for t.src[t.at] != '}' {
+		if t.src[t.at] == ',' {
+			t.at++
+		}
+		from := len(dst)
+		var err error
+		if dst, err = t.text(dst); err != nil {
 			return nil, err
 		}
-		name, _ := tok.(string)
-		from := len(values)
-		if values, err = appendValue(values, dec); err != nil {
+		// Names are ordered as they are, not as they are escaped.
+		name := unescaped(dst[from+1 : len(dst)-1])
+		t.at++ // :
+		dst = append(dst, ':')
+		if dst, err = t.value(dst); err != nil {
 			return nil, fmt.Errorf("%s: %w", clip(name), err)
 		}
-		members = append(members, member{name, from, len(values)})
+		if n := len(members); n > 0 && members[n-1].name >= name {
+			sorted = false
+		}
+		members = append(members, member{name, from, len(dst)})
+		dst = append(dst, ',')
 	}
-	if _, err := dec.Token(); err != nil {
-		return nil, err
+	t.at++ // }
+	if len(members) > 0 {
+		dst = dst[:len(dst)-1] // the last comma
 	}
-	sort.SliceStable(members, func(i, j int) bool { return members[i].name < members[j].name })
-	dst = append(dst, '{')
+	if sorted {
+		return append(dst, '}'), nil
+	}
+	return inOrder(dst, begin, members)
+}
+
+// inOrder rewrites the members that begin at dst[begin] in the order of their names.
+func inOrder(dst []byte, begin int, members []member) ([]byte, error) {
+	was := bytes.Clone(dst[begin:])
+	slices.SortFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
+	dst = dst[:begin]
 	for i, m := range members {
 		if i > 0 {
 			if m.name == members[i-1].name {
@@ -114,54 +123,132 @@ func appendObject(dst []byte, dec *json.Decoder) ([]byte, error) {
 			}
 			dst = append(dst, ',')
 		}
-		dst = appendString(dst, m.name)
-		dst = append(dst, ':')
-		dst = append(dst, values[m.from:m.to]...)
+		dst = append(dst, was[m.from-begin:m.to-begin]...)
 	}
 	return append(dst, '}'), nil
 }
 
-func appendArray(dst []byte, dec *json.Decoder) ([]byte, error) {
+func (t *transcriber) array(dst []byte) ([]byte, error) {
+	t.at++ // [
 	dst = append(dst, '[')
-	for n := 0; dec.More(); n++ {
-		if n > 0 {
+	for n := 0; t.src[t.at] != ']'; n++ {
+		if t.src[t.at] == ',' {
+			t.at++
 			dst = append(dst, ',')
 		}
 		var err error
-		if dst, err = appendValue(dst, dec); err != nil {
+		if dst, err = t.value(dst); err != nil {
 			return nil, fmt.Errorf("[%d]: %w", n, err)
 		}
 	}
-	if _, err := dec.Token(); err != nil {
-		return nil, err
-	}
+	t.at++ // ]
 	return append(dst, ']'), nil
 }
 
-func appendString(dst []byte, s string) []byte {
-	const digits = "0123456789abcdef"
+// text transcribes a string. What needs no escape is copied as it is.
+func (t *transcriber) text(dst []byte) ([]byte, error) {
+	t.at++ // "
 	dst = append(dst, '"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			dst = append(dst, '\\', byte(r))
-		case r == '\b':
-			dst = append(dst, '\\', 'b')
-		case r == '\f':
-			dst = append(dst, '\\', 'f')
-		case r == '\n':
-			dst = append(dst, '\\', 'n')
-		case r == '\r':
-			dst = append(dst, '\\', 'r')
-		case r == '\t':
-			dst = append(dst, '\\', 't')
-		case r < 0x20:
-			dst = append(dst, '\\', 'u', '0', '0', digits[r>>4], digits[r&15])
-		default:
-			dst = utf8.AppendRune(dst, r)
+	for {
+		n := bytes.IndexAny(t.src[t.at:], "\"\\")
+		if part := t.src[t.at : t.at+n]; !utf8.Valid(part) {
+			return nil, errNotText
 		}
+		dst = append(dst, t.src[t.at:t.at+n]...)
+		t.at += n
+		if t.src[t.at] == '"' {
+			t.at++
+			return append(dst, '"'), nil
+		}
+		r, err := t.escape()
+		if err != nil {
+			return nil, err
+		}
+		dst = appendEscaped(dst, r)
 	}
-	return append(dst, '"')
+}
+
+var errNotText = errors.New("a string is not valid UTF-8")
+
+// escape reads one escape. The escape of U+FFFD is what encoding/json writes for bytes
+// that are no text, so it is refused; the character itself is not.
+func (t *transcriber) escape() (rune, error) {
+	c := t.src[t.at+1]
+	t.at += 2
+	switch c {
+	case 'b':
+		return '\b', nil
+	case 'f':
+		return '\f', nil
+	case 'n':
+		return '\n', nil
+	case 'r':
+		return '\r', nil
+	case 't':
+		return '\t', nil
+	case 'u':
+		r := t.hex()
+		if utf16.IsSurrogate(r) {
+			if !bytes.HasPrefix(t.src[t.at:], []byte(`\u`)) {
+				return 0, errNotText
+			}
+			t.at += 2
+			r = utf16.DecodeRune(r, t.hex())
+		}
+		if r == utf8.RuneError {
+			return 0, errNotText
+		}
+		return r, nil
+	}
+	return rune(c), nil // quote, backslash, slash
+}
+
+// hex reads four hexadecimal digits.
+func (t *transcriber) hex() rune {
+	n, _ := strconv.ParseUint(string(t.src[t.at:t.at+4]), 16, 16) // the JSON is valid
+	t.at += 4
+	return rune(n)
+}
+
+// appendEscaped writes r with the fewest escapes.
+func appendEscaped(dst []byte, r rune) []byte {
+	const digits = "0123456789abcdef"
+	switch {
+	case r == '"' || r == '\\':
+		return append(dst, '\\', byte(r))
+	case r == '\b':
+		return append(dst, '\\', 'b')
+	case r == '\f':
+		return append(dst, '\\', 'f')
+	case r == '\n':
+		return append(dst, '\\', 'n')
+	case r == '\r':
+		return append(dst, '\\', 'r')
+	case r == '\t':
+		return append(dst, '\\', 't')
+	case r < 0x20:
+		return append(dst, '\\', 'u', '0', '0', digits[r>>4], digits[r&15])
+	}
+	return utf8.AppendRune(dst, r)
+}
+
+// unescaped returns the text behind a canonical string without its quotes.
+func unescaped(s []byte) string {
+	if bytes.IndexByte(s, '\\') < 0 {
+		return string(s)
+	}
+	t := transcriber{src: s}
+	var out []byte
+	for t.at < len(s) {
+		if s[t.at] != '\\' {
+			out = append(out, s[t.at])
+			t.at++
+			continue
+		}
+		r, _ := t.escape() // canonical escapes are good
+		out = utf8.AppendRune(out, r)
+	}
+	return string(out)
 }
 
 // appendNumber writes integers of 64 bits digit by digit and everything else as the

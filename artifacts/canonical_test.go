@@ -32,6 +32,9 @@ func TestCanonical(t *testing.T) {
 		{"control characters", "\x00\x1f\b\f\n\r\t\"\\/\u2028", "\"\\u0000\\u001f\\b\\f\\n\\r\\t\\\"\\\\/\u2028\""},
 		{"a real replacement character", "\ufffd", "\"\ufffd\""},
 		{"the text of its escape", `\ufffd`, `"\\ufffd"`},
+		{"surrogate pair", json.RawMessage(`"\ud83d\ude00"`), "\"\U0001F600\""},
+		{"names in the order of what they say", json.RawMessage(`{"\n":1,"\"":2,"A":3,"\\":4,"a":5," ":6}`), `{"\n":1," ":6,"\"":2,"A":3,"\\":4,"a":5}`},
+		{"empty things", json.RawMessage(`[ {} , [ ] , "" ]`), `[{},[],""]`},
 		{"raw message", json.RawMessage(`{ "b" : 1.0e0 , "a":"\u0041" }`), `{"a":"A","b":1}`},
 	} {
 		got, err := artifacts.Canonical(c.in)
@@ -43,14 +46,18 @@ func TestCanonical(t *testing.T) {
 
 func TestCanonicalRefuses(t *testing.T) {
 	for name, in := range map[string]any{
-		"not a number":           math.NaN(),
-		"infinity":               map[string]any{"x": math.Inf(1)},
-		"bytes that are no text": "a\xffb",
-		"name that is no text":   map[string]int{"\xff": 1},
-		"same name twice":        json.RawMessage(`{"a":1,"a":2}`),
-		"integer beyond 64 bits": json.RawMessage(`100000000000000000001`),
-		"number beyond float64":  json.RawMessage(`1e999`),
-		"channel":                make(chan int),
+		"not a number":                math.NaN(),
+		"infinity":                    map[string]any{"x": math.Inf(1)},
+		"bytes that are no text":      "a\xffb",
+		"name that is no text":        map[string]int{"\xff": 1},
+		"bytes that are no text, raw": json.RawMessage("\"a\xffb\""),
+		"half a surrogate pair":       json.RawMessage(`"\ud800"`),
+		"two wrong halves":            json.RawMessage(`"\ud800\u0041"`),
+		"same name twice, escaped":    json.RawMessage(`{"a":1,"\u0061":2}`),
+		"same name twice":             json.RawMessage(`{"a":1,"a":2}`),
+		"integer beyond 64 bits":      json.RawMessage(`100000000000000000001`),
+		"number beyond float64":       json.RawMessage(`1e999`),
+		"channel":                     make(chan int),
 	} {
 		if got, err := artifacts.Canonical(in); err == nil {
 			t.Errorf("%s: accepted as %s", name, got)

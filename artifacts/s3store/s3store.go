@@ -19,6 +19,7 @@ import (
 	tmtypes "github.com/aws/aws-sdk-go-v2/feature/s3/transfermanager/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go/logging"
 
 	"cxrepro/artifacts"
 	"cxrepro/artifacts/s3config"
@@ -61,6 +62,7 @@ func Open(ctx context.Context, cfg s3config.Config) (*Bucket, error) {
 		return nil, err
 	}
 	load := []func(*config.LoadOptions) error{
+		config.WithLogger(logging.Nop{}), // errors are returned, not logged
 		config.WithRequestChecksumCalculation(aws.RequestChecksumCalculationWhenRequired),
 		config.WithResponseChecksumValidation(aws.ResponseChecksumValidationWhenRequired),
 		config.WithRetryer(func() aws.Retryer {

@@ -149,7 +149,10 @@ func TestExplainSaysWhoComputed(t *testing.T) {
 	if e.Reused == nil || !*e.Reused || e.Computed.Reproduction != "r-first" || !strings.Contains(e.Summary, "reused: computed by r-first") {
 		t.Errorf("reused: %+v", e)
 	}
-	if e.Nearest != nil || !strings.Contains(e.Summary, "no earlier key") {
+	if e := s.explain(exitOK, s.commit("r-first", 0.7, "third window", 9).Key.String()); e.Nearest == nil || e.Nearest.Reproduction != "r-next" {
+		t.Errorf("its own other window is given as the reason: %+v", e.Nearest)
+	}
+	if e.Nearest != nil || !strings.Contains(e.Summary, "no other reproduction") {
 		t.Errorf("the first of its step has a nearest: %+v", e.Nearest)
 	}
 	e = s.explain(exitOK, s.first.Key.String(), "--reproduction", "r-first")

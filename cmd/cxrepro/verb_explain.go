@@ -45,10 +45,11 @@ func newExplainCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain KEY|DIGEST|PREFIX",
 		Short: "Say why something was computed, or who computed what is reused",
-		Long: `explain loads the key document of a key, a result or a statement, looks for the earlier key
-of the same step that is most like it (most equal fields, then a changed parameter before a
-changed input, then the latest), and names the first field that differs, with both values. It
-names the reproduction that computed the result; any other one that needs the key reuses it.
+		Long: `explain loads the key document of a key, a result or a statement, looks among the keys of the
+same step that other reproductions computed earlier for the one most like it (most equal
+fields, then a changed parameter before a changed input, then the latest), and names the first
+field that differs, with both values. It names the reproduction that computed the result; any
+other one that needs the key reuses it.
 
 A PREFIX is 8 or more hexadecimal digits, perhaps behind "<step>/".
 
@@ -148,12 +149,17 @@ func (a *app) explainRecord(ctx context.Context, store *artifacts.Repository, e 
 }
 
 // nearestEarlier looks among the keys of the step that were finished before ours began.
+// What the same reproduction computed for its other items is no reason, except where the
+// step's version is all that changed.
 func nearestEarlier(ctx context.Context, cache *sqlcache.Cache, e *explanation, st provenance.Statement) error {
 	search := provenance.NewNearest(st.Predicate.KeyDocument)
 	began := e.Computed.Started
 	who := map[string]string{}
 	err := cache.Step(ctx, e.Key.Step, func(c sqlcache.Entry) error {
 		if c.Record.Key == e.Key || !c.Finished.Before(began) || len(c.KeyDocument) == 0 {
+			return nil
+		}
+		if c.Reproduction == e.Computed.Reproduction && !onlyVersion(st.Predicate.KeyDocument, c.KeyDocument) {
 			return nil
 		}
 		e.Earlier++
@@ -171,11 +177,16 @@ func nearestEarlier(ctx context.Context, cache *sqlcache.Cache, e *explanation, 
 	return nil
 }
 
+func onlyVersion(ours, other []byte) bool {
+	c, err := provenance.Compare(ours, other)
+	return err == nil && len(c.Differs) == 1 && c.Differs[0].Field == "version"
+}
+
 // summary is the answer in one sentence.
 func summary(e *explanation, reproduction string) string {
 	var why string
 	if e.Nearest == nil {
-		why = "no earlier key of step " + e.Key.Step + " was there to reuse"
+		why = "no other reproduction had computed step " + e.Key.Step + " before"
 	} else {
 		d := e.Nearest.Differs[0]
 		why = fmt.Sprintf("%s is %s; in the nearest earlier key it is %s", d.Field, d.Ours, d.Other)
