@@ -65,8 +65,17 @@ func (r *Repository) putBlob(ctx context.Context, ref Ref, content Content) erro
 }
 
 // publish makes content visible under name, whole and with the right digest or not at
-// all. See docs/design/0002-store-layout.md for the three ways.
+// all. Bytes that arrive damaged are sent once more; then it is ErrDigestMismatch.
 func (r *Repository) publish(ctx context.Context, name string, ref Ref, content Content) error {
+	err := r.publishOnce(ctx, name, ref, content)
+	if errors.Is(err, ErrDigestMismatch) {
+		err = r.publishOnce(ctx, name, ref, content)
+	}
+	return err
+}
+
+// publishOnce knows the three ways of docs/design/0002-store-layout.md.
+func (r *Repository) publishOnce(ctx context.Context, name string, ref Ref, content Content) error {
 	info, err := r.bucket.Stat(ctx, name)
 	switch {
 	case err == nil && info.Size == ref.Size && r.host.Now().Sub(info.Modified) < r.opts.RefreshAge:

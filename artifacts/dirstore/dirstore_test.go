@@ -55,6 +55,13 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if folder := os.Getenv("DIRSTORE_STEPS_IN"); folder != "" {
+		if err := steps(folder); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 

@@ -60,6 +60,25 @@ func TestDamagedReadIsRetriedOnce(t *testing.T) {
 	}
 }
 
+// TestDamagedWriteIsRetriedOnce: bytes that the store refuses as damaged are sent once
+// more, and then no more.
+func TestDamagedWriteIsRetriedOnce(t *testing.T) {
+	damaged := &artifacts.BucketError{Op: "put", Bucket: "x", Class: artifacts.Permanent, Err: artifacts.ErrDigestMismatch}
+	r, b := open(t)
+	b.Inject(faultstore.Put, faultstore.Fault{Err: damaged})
+	if _, err := r.Put(t.Context(), []byte("bytes"), "text/plain"); err != nil {
+		t.Errorf("one damaged write: %v", err)
+	}
+	before := b.Calls(faultstore.Put)
+	b.Inject(faultstore.Put, faultstore.Fault{Err: damaged, Times: -1})
+	if _, err := r.Put(t.Context(), []byte("others"), "text/plain"); !errors.Is(err, artifacts.ErrDigestMismatch) {
+		t.Errorf("always damaged: %v", err)
+	}
+	if n := b.Calls(faultstore.Put) - before; n != 2 {
+		t.Errorf("%d writes, want 2", n)
+	}
+}
+
 // TestSuccessReportedAsFailure: every write of a step may lose its reply. The caller
 // tries the step again, and the store holds one of each.
 func TestSuccessReportedAsFailure(t *testing.T) {
