@@ -75,7 +75,7 @@ func receipt(pl *plan, in contract.ReceiptInput) *contract.Receipt {
 	r := &contract.Receipt{
 		Format: contract.ReceiptFormat, Reproduction: in.Reproduction, Name: pl.Spec.Name, Paper: pl.Spec.Paper,
 		Rules: pl.rules.String(), Determinism: determinism(pl),
-		Plan: pl.ref.Digest, Manifest: m.Manifest.Digest, ResultDigest: in.Summary.ResultDigest,
+		Plan: pl.ref, Manifest: m.Manifest, ResultDigest: in.Summary.ResultDigest,
 		Results: in.Summary.Results, Summary: in.Summary.Summary, Reports: in.Summary.Reports, Assessed: in.Outputs,
 		Images: contract.ReceiptImages{
 			In: m.In, Kept: m.Images, Filtered: emptyNotNil(m.Filtered), Quarantined: emptyNotNil(m.Quarantined),

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"cxrepro/artifacts"
-	"cxrepro/experiments"
 	"cxrepro/internal/chexstruct"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxr"
@@ -73,19 +72,11 @@ func (a *Activities) reports(p *pulse, pl *plan, data *dataset, windows []contra
 // pictures need the data set's folder in Options.Data.
 func (a *Activities) OpenReport(ctx context.Context, r *contract.Receipt) (ReportInput, error) {
 	p := &pulse{ctx: ctx, work: ctx, a: a}
-	planRef, err := a.refOf(ctx, r.Plan, experiments.PlanMediaType)
-	if err != nil {
-		return ReportInput{}, fmt.Errorf("plan of reproduction %s: %w", r.Reproduction, err)
-	}
-	manifestRef, err := a.refOf(ctx, r.Manifest, contract.DatasetMediaType)
-	if err != nil {
-		return ReportInput{}, fmt.Errorf("data set of reproduction %s: %w", r.Reproduction, err)
-	}
-	pl, err := a.plan(ctx, planRef)
+	pl, err := a.plan(ctx, r.Plan)
 	if err != nil {
 		return ReportInput{}, err
 	}
-	data, err := a.dataset(ctx, manifestRef)
+	data, err := a.dataset(ctx, r.Manifest)
 	if err != nil {
 		return ReportInput{}, err
 	}
@@ -98,12 +89,6 @@ func (a *Activities) OpenReport(ctx context.Context, r *contract.Receipt) (Repor
 		return ReportInput{}, err
 	}
 	return a.reportInput(p, pl, data, windows, &summary), nil
-}
-
-// refOf completes a digest to a reference.
-func (a *Activities) refOf(ctx context.Context, d artifacts.Digest, mediaType string) (artifacts.Ref, error) {
-	info, err := a.opts.Store.StatBlob(ctx, d)
-	return artifacts.Ref{Digest: d, Size: info.Size, MediaType: mediaType}, err
 }
 
 func (a *Activities) reportInput(p *pulse, pl *plan, data *dataset, windows []contract.Assessed, summary *contract.Summary) ReportInput {

@@ -22,6 +22,11 @@ func (a *app) printOutcome(r *contract.Receipt, s *contract.Summary) error {
 		printSummary(a.out, s)
 		printReceipt(a.out, r)
 	}
+	return a.verdict(r)
+}
+
+// verdict is the exit code that fits a receipt.
+func (a *app) verdict(r *contract.Receipt) error {
 	if wrong := r.Check(); len(wrong) > 0 {
 		return &exitError{Code: exitFailed, Err: fmt.Errorf("the receipt does not add up: %s", strings.Join(wrong, "; "))}
 	}

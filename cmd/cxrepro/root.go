@@ -134,6 +134,7 @@ func commands(a *app) []*cobra.Command {
 		newCancelCommand(a),
 		newChexstructCommand(a),
 		newDatasetCommand(a),
+		newDemoCommand(a),
 		newDoctorCommand(a),
 		newExplainCommand(a),
 		newPauseCommand(a),

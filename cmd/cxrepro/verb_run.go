@@ -101,21 +101,37 @@ func (a *app) open(ctx context.Context, f workerFlags) (s *session, err error) {
 	return s, nil
 }
 
-func (a *app) run(ctx context.Context, file string, f runFlags) (err error) {
-	store, err := a.openStore(ctx)
+func (a *app) run(ctx context.Context, file string, f runFlags) error {
+	o, err := a.runSpec(ctx, file, f)
 	if err != nil {
 		return err
+	}
+	return a.printOutcome(o.receipt, o.summary)
+}
+
+// outcome is a finished reproduction.
+type outcome struct {
+	store   *artifacts.Repository
+	receipt *contract.Receipt
+	summary *contract.Summary
+}
+
+// runSpec runs a spec to its end. When it returns, nothing runs any more.
+func (a *app) runSpec(ctx context.Context, file string, f runFlags) (*outcome, error) {
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return nil, err
 	}
 	p, err := a.prepare(ctx, store, file, f.sets)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := needData(p, f.worker.data); err != nil {
-		return err
+		return nil, err
 	}
 	s, err := a.open(ctx, f.worker)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	d := a.newDisplay()
 	ref, err := a.reproduce(ctx, s, d, p, f)
@@ -125,13 +141,13 @@ func (a *app) run(ctx context.Context, file string, f runFlags) (err error) {
 			a.say("stopping: finishing the images in hand")
 		}
 		closeErr := s.close()
-		return errors.Join(a.ended(ctx, err), closeErr)
+		return nil, errors.Join(a.ended(ctx, err), closeErr)
 	}
 	r, sum, err := loadReceipt(ctx, s.store, ref)
 	if err := errors.Join(err, s.close()); err != nil {
-		return err
+		return nil, err
 	}
-	return a.printOutcome(r, sum)
+	return &outcome{store: store, receipt: r, summary: sum}, nil
 }
 
 // needData refuses a run whose worker lacks the data set's folder.

@@ -18,8 +18,8 @@ type Receipt struct {
 	Rules       string `json:"rules"`
 	Determinism string `json:"determinism"`
 
-	Plan         artifacts.Digest `json:"plan"`
-	Manifest     artifacts.Digest `json:"manifest"`
+	Plan         artifacts.Ref    `json:"plan"`
+	Manifest     artifacts.Ref    `json:"manifest"`
 	ResultDigest artifacts.Digest `json:"result_digest"`
 	Results      artifacts.Ref    `json:"results"`
 	Summary      artifacts.Ref    `json:"summary"`
