@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"cxrepro/artifacts"
+	"cxrepro/experiments"
 	"cxrepro/internal/anatomy"
 	"cxrepro/internal/chexstruct"
 	"cxrepro/internal/cxr"
@@ -36,11 +37,14 @@ type segmentFlags struct {
 func newSegmentCommand(a *app) *cobra.Command {
 	var f segmentFlags
 	c := &cobra.Command{
-		Use:   "segment IMAGE... --model CARD [--out DIR]",
+		Use:   "segment IMAGE... [--model CARD] [--out DIR]",
 		Short: "Find the anatomical structures of radiographs",
 		Long: `segment runs the model of a model card over pictures (JPEG or PNG) and prints per picture
 how many structures were found, the areas of lungs and heart, the time and any sign of
-trouble. With --out it writes, per picture NAME: NAME.json, the masks as a case file that
+trouble. Without --model it runs PhantomSeg, the small model that comes with the program: it
+knows drawn phantoms only, and its masks of real radiographs are a demonstration.
+
+With --out it writes, per picture NAME: NAME.json, the masks as a case file that
 ` + "`chexstruct assess`" + ` reads; NAME.png, the picture as the model saw it; NAME-overlay.png,
 the outlines on the picture.
 
@@ -51,14 +55,11 @@ Exit codes: 0 all pictures segmented; 1 the model cannot be used or nothing was 
 2 usage; 3 some pictures could not be read (each is named).`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usageError("name picture files: cxrepro segment IMAGE... --model CARD", "segment: no picture named")
+				return usageError("name picture files: cxrepro segment IMAGE...", "segment: no picture named")
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if f.model == "" {
-				return usageError("name a model card (YAML) with --model", "segment: no model card")
-			}
 			if f.threads < 0 {
 				return usageError("give --threads of at least 0 (0: what this machine lets us use)", "segment: --threads %d", f.threads)
 			}
@@ -66,7 +67,7 @@ Exit codes: 0 all pictures segmented; 1 the model cannot be used or nothing was 
 		},
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.model, "model", "", "model card (YAML)")
+	fl.StringVar(&f.model, "model", "", "model card (YAML; default: the PhantomSeg that comes with the program)")
 	fl.StringVar(&f.provider, "provider", "cpu", "what computes: cpu or cuda; refused if it cannot")
 	fl.IntVar(&f.threads, "threads", 0, "threads for one picture (0: the CPU quota)")
 	fl.StringVar(&f.out, "out", "", "folder for masks and overlays")
@@ -105,7 +106,7 @@ func (a *app) segment(ctx context.Context, f segmentFlags, images []string) erro
 		}
 	}
 	if !a.JSON() {
-		fmt.Fprintf(a.out, "%-28s %11s %9s %11s %10s %8s %8s  %s\n", "picture", "pixels", "found", "right lung", "left lung", "heart", "time", "signs of trouble")
+		fmt.Fprintf(a.out, "%-*s %11s %9s %11s %10s %8s %8s  %s\n", nameWidth(images), "picture", "pixels", "found", "right lung", "left lung", "heart", "time", "signs of trouble")
 	}
 	failed := 0
 	for _, image := range images {
@@ -122,7 +123,7 @@ func (a *app) segment(ctx context.Context, f segmentFlags, images []string) erro
 		default:
 			return fmt.Errorf("segment %s: %w", image, err)
 		}
-		if err := a.printSegmented(line); err != nil {
+		if err := a.printSegmented(line, nameWidth(images)); err != nil {
 			return err
 		}
 	}
@@ -148,15 +149,35 @@ func distinctNames(out string, images []string) error {
 	return nil
 }
 
+// nameWidth is the width of the column of names.
+func nameWidth(images []string) int {
+	w := len("picture")
+	for _, image := range images {
+		w = max(w, len(filepath.Base(image)))
+	}
+	return min(w, 60)
+}
+
 // stem is a file's base name without its last extension.
 func stem(file string) string {
 	base := filepath.Base(file)
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
+// bundledCard is the card of the model that the program carries.
+const bundledCard = "models/phantomseg.yaml"
+
+// loadCard loads the card of a path, or the bundled one.
+func loadCard(path string) (*segment.Card, error) {
+	if path == "" {
+		return segment.LoadCardFS(experiments.Files, bundledCard)
+	}
+	return segment.LoadCard(path)
+}
+
 // loadModel opens the card's model on the provider asked for.
 func (a *app) loadModel(ctx context.Context, f segmentFlags) (*segment.Segmenter, *segment.Card, error) {
-	card, err := segment.LoadCard(f.model)
+	card, err := loadCard(f.model)
 	if err != nil {
 		return nil, nil, &exitError{Code: exitUsage, Err: err}
 	}
@@ -243,7 +264,7 @@ func writeSegmented(f segmentFlags, card *segment.Card, m *cxr.Image, masks *ana
 }
 
 // printSegmented prints one picture's line.
-func (a *app) printSegmented(l segmented) error {
+func (a *app) printSegmented(l segmented, width int) error {
 	if a.JSON() {
 		e := json.NewEncoder(a.out)
 		e.SetEscapeHTML(false)
@@ -251,7 +272,7 @@ func (a *app) printSegmented(l segmented) error {
 	}
 	name := filepath.Base(l.Image)
 	if l.Error != "" {
-		_, err := fmt.Fprintf(a.out, "%-28s %s\n", name, l.Error)
+		_, err := fmt.Fprintf(a.out, "%-*s %s\n", width, name, l.Error)
 		return err
 	}
 	share := map[string]string{}
@@ -265,7 +286,7 @@ func (a *app) printSegmented(l segmented) error {
 	if flags == nil {
 		flags = []string{"none"}
 	}
-	_, err := fmt.Fprintf(a.out, "%-28s %11s %9s %11s %10s %8s %6.0fms  %s\n", name, fmt.Sprintf("%d x %d", l.Width, l.Height),
+	_, err := fmt.Fprintf(a.out, "%-*s %11s %9s %11s %10s %8s %6.0fms  %s\n", width, name, fmt.Sprintf("%d x %d", l.Width, l.Height),
 		fmt.Sprintf("%d/%d", l.Report.Present, l.Report.Declared), share[anatomy.RightLung.Name()], share[anatomy.LeftLung.Name()],
 		share[anatomy.Heart.Name()], l.Millis, strings.Join(flags, ", "))
 	return err

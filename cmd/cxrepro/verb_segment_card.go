@@ -12,15 +12,20 @@ import (
 
 func newSegmentCardCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "card CARD",
+		Use:   "card [CARD]",
 		Short: "Show a model card and check its model file",
 		Long: `card validates a model card, compares the model file's digest with it and prints what a
-user should know: licence, source, input, structures and measured overlaps.
+user should know: licence, source, input, structures and measured overlaps. Without CARD
+it shows the PhantomSeg that comes with the program.
 
 Exit codes: 0 card and file are good; 1 the file is missing or another one; 2 the card is not valid.`,
-		Args: cobra.ExactArgs(1),
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			card, err := segment.LoadCard(args[0])
+			path := ""
+			if len(args) == 1 {
+				path = args[0]
+			}
+			card, err := loadCard(path)
 			if err != nil {
 				return &exitError{Code: exitUsage, Err: err}
 			}

@@ -132,7 +132,6 @@ func TestSegmentRefusals(t *testing.T) {
 		args []string
 	}{
 		{"no picture", exitUsage, "no picture named", []string{"segment", "--model", at("card.yaml")}},
-		{"no card", exitUsage, "--model", []string{"segment", at("a.png")}},
 		{"card missing", exitUsage, "none.yaml", []string{"segment", at("a.png"), "--model", at("none.yaml")}},
 		{"two of one name", exitUsage, "both be written", []string{"segment", at("a.png"), at("a.jpg"), "--model", at("card.yaml"), "--out", at("o")}},
 		{"provider unknown", exitUsage, "cpu or", []string{"segment", at("a.png"), "--model", at("card.yaml"), "--provider", "gpu"}},
