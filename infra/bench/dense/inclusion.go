@@ -1,0 +1,193 @@
+package dense
+
+// side is what inclusion found in one lung.
+type side struct {
+	apex, flank, base  content
+	apexAt, flankAt    point
+	baseAt             point
+	span               extent // of the lung without diaphragm and black pixels
+	domeGap            float64
+	apexIn, flankIn    bool
+	baseIn, baseUnsure bool
+}
+
+// inclusion holds both lungs, right then left; other tasks read it too.
+type inclusion struct {
+	why       reason
+	sides     [2]side
+	width     float64
+	widthGood bool
+}
+
+func (sc *scene) included() *inclusion {
+	if sc.inc == nil {
+		sc.inc = &inclusion{}
+		sc.inc.why = sc.inc.measure(sc)
+	}
+	return sc.inc
+}
+
+func (in *inclusion) measure(sc *scene) reason {
+	if sc.missing("right lung", "left lung", "right hemidiaphragm", "left hemidiaphragm") || sc.Picture == nil {
+		return "missing_mask"
+	}
+	lit := sc.Picture.nonZero()
+	for i, name := range []string{"right", "left"} {
+		if r := in.sides[i].measure(sc, lit, sc.mask(name+" lung"), sc.mask(name+" hemidiaphragm"), i == 0); r != "" {
+			return r
+		}
+	}
+	in.sideWidth()
+	return ""
+}
+
+func (s *side) measure(sc *scene, lit, lung, dome *Plane, right bool) reason {
+	a := and(lung, lit).largest()
+	e, ok := a.box()
+	if !ok {
+		return "missing_mask"
+	}
+	xs := a.inRow(e.y0)
+	s.apexAt = point{xs[len(xs)/2], e.y0}
+	if s.apex = sc.Picture.contentAlongY(s.apexAt[0], s.apexAt[1]); s.apex.none() {
+		return "no_content"
+	}
+	s.apexIn = s.apex.low() >= apexIncluded
+
+	clear := andNot(lung, dome)
+	flank := and(clear, lit).largest()
+	if s.span, ok = flank.box(); !ok {
+		return "missing_mask"
+	}
+	x := s.span.x0
+	if !right {
+		x = s.span.x1
+	}
+	ys := flank.inColumn(x)
+	s.flankAt = point{x, ys[len(ys)/2]}
+	if s.flank = sc.Picture.contentAlongX(s.flankAt[0], s.flankAt[1]); s.flank.none() {
+		return "no_content"
+	}
+	s.flankIn = s.sideRatio(right) >= sideIncluded
+	return s.measureBase(sc, lit, lung, dome, right)
+}
+
+// sideRatio is the distance to the lateral border of the content.
+func (s *side) sideRatio(right bool) float64 {
+	if right {
+		return s.flank.low()
+	}
+	return s.flank.high()
+}
+
+func (s *side) measureBase(sc *scene, lit, lung, dome *Plane, right bool) reason {
+	d, _ := dome.box()
+	strip := lung.columns(d.x0, d.x1)
+	b := and(andNot(strip, dome), lit).largest()
+	c, ok := b.box()
+	if !ok {
+		return "missing_mask"
+	}
+	third := b.columns((2*c.x1+c.x0)/3, sc.W-1)
+	if !right {
+		third = b.columns(0, (c.x1+2*c.x0)/3)
+	}
+	e, _ := third.box()
+	first, last, _ := third.span(e.y1)
+	s.baseAt = point{last, e.y1}
+	if !right {
+		s.baseAt[0] = first
+	}
+	if s.base = sc.Picture.contentAlongY(s.baseAt[0], s.baseAt[1]); s.base.none() {
+		return "no_content"
+	}
+	s.baseIn = s.base.high() >= bottomIncluded
+	s.baseUnsure = !s.baseIn && s.base.high() >= bottomExcluded
+
+	label, _ := strip.parts()
+	own := label[s.baseAt[1]*sc.W+s.baseAt[0]]
+	lowest := s.baseAt[1]
+	for y := range sc.H {
+		if label[y*sc.W+s.baseAt[0]] == own {
+			lowest = y
+		}
+	}
+	s.domeGap = sc.shareH(lowest - s.baseAt[1])
+	return ""
+}
+
+// sideWidth compares how far both lungs reach from their lateral points.
+func (in *inclusion) sideWidth() {
+	r, l := &in.sides[0], &in.sides[1]
+	wr, wl := r.span.x1-r.flankAt[0], l.flankAt[0]-l.span.x0
+	ratio := func(a, b int) float64 {
+		if a <= 0 || b <= 0 {
+			return 0
+		}
+		return float64(a) / float64(b)
+	}
+	limit := 0.7
+	switch {
+	case r.flankIn == l.flankIn:
+		in.width = ratio(min(wr, wl), max(wr, wl))
+		if !r.flankIn {
+			limit = 0.6
+		}
+	case r.flankIn:
+		in.width = ratio(wr, wl)
+	default:
+		in.width = ratio(wl, wr)
+	}
+	in.widthGood = in.width >= limit
+}
+
+// inclusionTask is inclusion.
+func (sc *scene) inclusionTask(f *Finding) (reason, string) {
+	in := sc.included()
+	if in.why != "" {
+		return in.why, ""
+	}
+	r, l := &in.sides[0], &in.sides[1]
+	v := sc.shareH(abs(r.apexAt[1] - l.apexAt[1]))
+	f.check("inclusion.apex_y_diff", v < apexYDiffMax, v)
+	v = (r.apex.low() + l.apex.low()) / 2
+	f.check("inclusion.apex_position", within(v, 0, apexPositionMax), v)
+	v = sc.shareH(abs(r.baseAt[1] - l.baseAt[1]))
+	f.check("inclusion.bottom_y_diff", v < bottomYDiffMax, v)
+	v = (r.base.high() + l.base.high()) / 2
+	f.check("inclusion.bottom_position", within(v, 0, bottomPositionMax), v)
+	f.check("inclusion.bottom_dome_gap", within(r.domeGap, 0, domeGapMax) && within(l.domeGap, 0, domeGapMax), []float64{r.domeGap, l.domeGap})
+	f.check("inclusion.side_width", in.widthGood, in.width)
+
+	f.Parts = &Parts{}
+	all, unsure := true, false
+	for i, s := range []*side{r, l} {
+		name := []string{"_right", "_left"}[i]
+		f.Measurements["apex_ratio"+name], f.Measurements["apex_point"+name] = s.apex.low(), s.apexAt
+		f.Measurements["side_ratio"+name], f.Measurements["side_point"+name] = s.sideRatio(i == 0), s.flankAt
+		f.Measurements["bottom_ratio"+name], f.Measurements["bottom_point"+name] = s.base.high(), s.baseAt
+		drop := float64((s.base.high() - cpaOffset) * float64(s.base.last-s.base.first))
+		f.Measurements["cpa_point"+name] = [2]any{s.flankAt[0], float64(s.base.last) - drop}
+		f.Parts.Apex[i], f.Parts.Side[i], f.Parts.Bottom[i] = flag(s.apexIn), flag(s.flankIn), flag(s.baseIn)
+		if s.baseUnsure {
+			f.Parts.Bottom[i] = nil
+		}
+		unsure = unsure || s.baseUnsure
+		all = all && s.apexIn && s.flankIn && s.baseIn
+	}
+	f.Measurements["inner_right"], f.Measurements["inner_left"] = r.span.x1, l.span.x0
+	switch {
+	case unsure:
+		return "", ""
+	case all:
+		return "", "included"
+	}
+	return "", "excluded"
+}
+
+func flag(b bool) any {
+	if b {
+		return 1
+	}
+	return 0
+}
