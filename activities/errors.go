@@ -72,6 +72,7 @@ func classify(err error) string {
 	var held *artifacts.HeldError
 	var stale *artifacts.StaleClaimError
 	var conflict *artifacts.ConflictError
+	var output *segment.NotFiniteError
 	switch {
 	case errors.As(err, &typed):
 		return typed.errType
@@ -91,6 +92,8 @@ func classify(err error) string {
 		return contract.ErrTypeDenied
 	case errors.Is(err, artifacts.ErrUnsafeStore):
 		return contract.ErrTypeUnsafeStore
+	case errors.As(err, &output):
+		return contract.ErrTypeInference
 	case segment.Permanent(err):
 		return contract.ErrTypeModel
 	case errors.Is(err, artifacts.ErrUnreachable), errors.Is(err, context.DeadlineExceeded):

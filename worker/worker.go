@@ -17,6 +17,7 @@ import (
 	"cxrepro/activities"
 	"cxrepro/artifacts"
 	"cxrepro/artifacts/localhost"
+	"cxrepro/experiments"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/onnx"
 	"cxrepro/internal/provenance"
@@ -155,6 +156,16 @@ func Register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(workflows.IngestDataset, workflow.RegisterOptions{Name: contract.IngestDataset.Name})
 	r.RegisterWorkflowWithOptions(workflows.Reproduction, workflow.RegisterOptions{Name: contract.Reproduction.Name})
 	r.RegisterWorkflowWithOptions(workflows.Stage, workflow.RegisterOptions{Name: contract.Stage.Name})
+}
+
+// Preload loads the model of a plan, so that a model, library or provider that cannot
+// serve is known before any work.
+func (w *Worker) Preload(ctx context.Context, p *experiments.Plan) error {
+	if p.Model == nil {
+		return nil
+	}
+	_, err := w.engines.get(ctx, p)
+	return err
 }
 
 // Stop finishes what is in hand and ends. It waits for at most Options.Stop per queue.

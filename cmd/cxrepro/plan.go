@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"cxrepro/artifacts"
 	"cxrepro/experiments"
@@ -16,6 +17,7 @@ import (
 // planned is an experiment ready to start: its plan is in the store.
 type planned struct {
 	spec *experiments.Spec
+	doc  *experiments.Plan
 	plan artifacts.Ref
 	id   string
 }
@@ -51,7 +53,7 @@ func (a *app) prepare(ctx context.Context, store *artifacts.Repository, file str
 	if err != nil {
 		return nil, storeError(err)
 	}
-	return &planned{spec: spec, plan: ref, id: contract.SpecID(ref.Digest)}, nil
+	return &planned{spec: spec, doc: p, plan: ref, id: contract.SpecID(ref.Digest)}, nil
 }
 
 // specFile accepts a spec file or a folder that holds spec.yaml.
@@ -119,12 +121,19 @@ func (a *app) pinMasks(ctx context.Context, store *artifacts.Repository, spec *e
 	return m, nil
 }
 
-// modelError explains a model that cannot be used.
+// modelError explains a model that cannot be used here.
 func modelError(err error) error {
-	hint := "see infra/cxas for the published model, or name another card with --set masks.card=FILE"
+	hint := "run `cxrepro doctor`; it checks library and provider"
 	var digest *segment.DigestError
-	if errors.As(err, &digest) {
+	var card *segment.CardError
+	switch {
+	case errors.As(err, &digest):
 		hint = "the file is not the one the card was written for: fetch it again, or correct the card's sha256 if you mean this file"
+	case errors.As(err, &card):
+		hint = "see infra/cxas for the published model, or name another card with --set masks.card=FILE"
+	}
+	if strings.Contains(err.Error(), "hint: ") {
+		hint = "" // the message names the way out itself
 	}
 	return &exitError{Code: exitUsage, Err: err, Hint: hint}
 }

@@ -11,6 +11,7 @@ import (
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/temporalconn"
+	"cxrepro/worker"
 )
 
 // runFlags are the flags of `run`.
@@ -53,6 +54,7 @@ type session struct {
 	store *artifacts.Repository
 	conn  *temporalconn.Conn
 	log   *slog.Logger
+	work  *worker.Worker
 	close func() error
 }
 
@@ -97,6 +99,7 @@ func (a *app) open(ctx context.Context, f workerFlags) (s *session, err error) {
 	if err != nil {
 		return nil, err
 	}
+	s.work = w
 	closers = append(closers, w.Stop)
 	return s, nil
 }
@@ -132,6 +135,11 @@ func (a *app) runSpec(ctx context.Context, file string, f runFlags) (*outcome, e
 	s, err := a.open(ctx, f.worker)
 	if err != nil {
 		return nil, err
+	}
+	if !f.worker.noGPU() {
+		if err := s.work.Preload(ctx, p.doc); err != nil {
+			return nil, errors.Join(modelError(err), s.close())
+		}
 	}
 	d := a.newDisplay()
 	ref, err := a.reproduce(ctx, s, d, p, f)

@@ -42,6 +42,8 @@ func (f *workerFlags) add(fl *pflag.FlagSet) {
 	addQueueFlag(fl, &f.queue)
 }
 
+func (f *workerFlags) noGPU() bool { return f.only == "cpu" }
+
 func addQueueFlag(fl *pflag.FlagSet, queue *string) {
 	fl.StringVar(queue, "queue", contract.DefaultQueue, "prefix of the task queues")
 }

@@ -10,8 +10,11 @@ const (
 	// ErrTypeInputChanged: a file no longer has the bytes that ingest saw. Permanent; a new
 	// run ingests it again.
 	ErrTypeInputChanged = "InputChanged"
-	// ErrTypeModel: card, weights or library do not fit, or the provider is missing. Permanent.
+	// ErrTypeModel: card, weights or library do not fit, or the provider is missing here.
+	// Pauses: a person corrects the worker.
 	ErrTypeModel = "ModelUnusable"
+	// ErrTypeInference: the model gave no usable output for an image. Permanent.
+	ErrTypeInference = "InferenceFailed"
 	// ErrTypeConflict: a step gave a second, different result. Permanent and recorded.
 	ErrTypeConflict = "ResultConflict"
 	// ErrTypeDigest: stored bytes are damaged, also on a second read. Permanent.
@@ -45,11 +48,13 @@ const (
 // Permanent lists the types that are never retried.
 func Permanent() []string {
 	return []string{
-		ErrTypeSpec, ErrTypeDataset, ErrTypeInputChanged, ErrTypeModel, ErrTypeConflict, ErrTypeDigest,
+		ErrTypeSpec, ErrTypeDataset, ErrTypeInputChanged, ErrTypeModel, ErrTypeInference, ErrTypeConflict, ErrTypeDigest,
 		ErrTypeRefused, ErrTypeDenied, ErrTypeUnsafeStore, ErrTypeOversize, ErrTypeExhausted,
 	}
 }
 
 // Pauses reports whether an error of this type waits for a person instead of failing the
 // reproduction.
-func Pauses(errType string) bool { return errType == ErrTypeDenied || errType == ErrTypeUnsafeStore }
+func Pauses(errType string) bool {
+	return errType == ErrTypeDenied || errType == ErrTypeUnsafeStore || errType == ErrTypeModel
+}
