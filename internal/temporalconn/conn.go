@@ -126,7 +126,7 @@ func dial(parent context.Context, o Options, co client.Options, c Config) (clien
 	case refused(err):
 		return fail(KindRefused, errors.New("the server refuses these credentials"), "check TEMPORAL_API_KEY or the client certificate, and that they may use this namespace")
 	}
-	kind, why, hint := diagnose(c.Address, co.ConnectionOptions.TLS, err)
+	kind, hint, why := diagnose(c.Address, co.ConnectionOptions.TLS, err)
 	return fail(kind, why, hint)
 }
 

@@ -27,7 +27,7 @@ func refused(err error) bool {
 // diagnose finds out why nothing usable answers at address, layer by layer: name, port,
 // TLS. The connection library reports all of these alike; what it said is kept where we
 // cannot tell better.
-func diagnose(address string, conf *tls.Config, said error) (kind Kind, why error, hint string) {
+func diagnose(address string, conf *tls.Config, said error) (kind Kind, hint string, why error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	var d net.Dialer
@@ -35,16 +35,16 @@ func diagnose(address string, conf *tls.Config, said error) (kind Kind, why erro
 	if err != nil {
 		var dns *net.DNSError
 		if errors.As(err, &dns) {
-			return KindUnreachable, fmt.Errorf("host name not found"), "check the address and the network"
+			return KindUnreachable, "check the address and the network", fmt.Errorf("host name not found")
 		}
-		return KindUnreachable, fmt.Errorf("no connection: %w", err), "check the address, and that the cluster runs; without an address the embedded server is used"
+		return KindUnreachable, "check the address, and that the cluster runs; without an address the embedded server is used", fmt.Errorf("no connection: %w", err)
 	}
 	conn.Close()
 	if conf == nil {
 		if _, err := handshake(ctx, address, &tls.Config{InsecureSkipVerify: true}); err == nil { // only to learn whether it speaks TLS
-			return KindTLS, errors.New("the server speaks TLS and none is configured"), "set TEMPORAL_TLS=true, and TEMPORAL_TLS_* for certificates"
+			return KindTLS, "set TEMPORAL_TLS=true, and TEMPORAL_TLS_* for certificates", errors.New("the server speaks TLS and none is configured")
 		}
-		return KindUnreachable, fmt.Errorf("something listens there and does not answer as Temporal: %w", said), "check the port (7233 is usual), and whether a proxy stands between"
+		return KindUnreachable, "check the port (7233 is usual), and whether a proxy stands between", fmt.Errorf("something listens there and does not answer as Temporal: %w", said)
 	}
 	state, err := handshake(ctx, address, conf)
 	var (
@@ -56,21 +56,21 @@ func diagnose(address string, conf *tls.Config, said error) (kind Kind, why erro
 	)
 	switch {
 	case err == nil && state.NegotiatedProtocol != "h2":
-		return KindTLS, errors.New("the server speaks TLS but not the protocol gRPC needs"), "check the port, and whether a proxy stands between"
+		return KindTLS, "check the port, and whether a proxy stands between", errors.New("the server speaks TLS but not the protocol gRPC needs")
 	case err == nil && asksCert:
-		return KindTLS, fmt.Errorf("TLS works and the call fails: %w", said), "the server may ask for a client certificate: set TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH"
+		return KindTLS, "the server may ask for a client certificate: set TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH", fmt.Errorf("TLS works and the call fails: %w", said)
 	case err == nil:
-		return KindTLS, fmt.Errorf("TLS works and the call fails: %w", said), "check that the client certificate is one that the server accepts"
+		return KindTLS, "check that the client certificate is one that the server accepts", fmt.Errorf("TLS works and the call fails: %w", said)
 	case errors.As(err, &record):
-		return KindTLS, errors.New("TLS is configured and the server does not speak it"), "set TEMPORAL_TLS=false, and unset TEMPORAL_TLS_* and TEMPORAL_API_KEY"
+		return KindTLS, "set TEMPORAL_TLS=false, and unset TEMPORAL_TLS_* and TEMPORAL_API_KEY", errors.New("TLS is configured and the server does not speak it")
 	case errors.As(err, &host):
-		return KindTLS, fmt.Errorf("the server's certificate is for another name: %w", err), "set TEMPORAL_TLS_SERVER_NAME"
+		return KindTLS, "set TEMPORAL_TLS_SERVER_NAME", fmt.Errorf("the server's certificate is for another name: %w", err)
 	case errors.As(err, &verify):
-		return KindTLS, fmt.Errorf("the server's certificate is not trusted: %w", err), "set TEMPORAL_TLS_SERVER_CA_CERT_PATH to the CA that signed it"
+		return KindTLS, "set TEMPORAL_TLS_SERVER_CA_CERT_PATH to the CA that signed it", fmt.Errorf("the server's certificate is not trusted: %w", err)
 	case errors.As(err, &alert) || remoteAlert(err):
-		return KindTLS, fmt.Errorf("the server ended the TLS handshake: %w", err), "set TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH to a certificate that it accepts"
+		return KindTLS, "set TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH to a certificate that it accepts", fmt.Errorf("the server ended the TLS handshake: %w", err)
 	}
-	return KindTLS, fmt.Errorf("TLS handshake: %w", err), "check the port and the TEMPORAL_TLS_* settings"
+	return KindTLS, "check the port and the TEMPORAL_TLS_* settings", fmt.Errorf("TLS handshake: %w", err)
 }
 
 // remoteAlert reports whether the other side ended TLS with an alert: package tls gives
