@@ -3,7 +3,10 @@ package devserver
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 var (
@@ -23,6 +26,9 @@ var (
 	errRefused = fmt.Errorf("%w, by itself", errExited)
 	errLocked  = errors.New("the lock is held by another process")
 )
+
+// tightSpace is how many free bytes are too few to start a server on.
+const tightSpace = 16 << 20
 
 // StartError says why the embedded server did not come up.
 type StartError struct {
@@ -50,6 +56,10 @@ func (e *StartError) Unwrap() error { return e.Err }
 func (e *StartError) Hint() string {
 	if e.hint != "" {
 		return e.hint
+	}
+	var fs unix.Statfs_t
+	if dir := filepath.Dir(e.Log); unix.Statfs(dir, &fs) == nil && fs.Bavail*uint64(fs.Bsize) < tightSpace {
+		return "the disk is full: free some space for " + filepath.Dir(dir) + ", or choose another --state"
 	}
 	return "see " + e.Log + ", or use a running cluster with --temporal-address HOST:PORT"
 }

@@ -15,7 +15,7 @@ const (
 	logLimit  = 8 << 20 // bytes of one log file; one older file is kept
 	tailBytes = 4 << 10
 	tailLines = 8
-	lineWidth = 300
+	lineWidth = 600
 )
 
 // boundedLog appends to a file and starts a new one, keeping the last as path.1, before
