@@ -18,7 +18,7 @@ import (
 	"cxrepro/internal/provenance"
 )
 
-// Segmenter turns pixels into masks. It serves one goroutine at a time.
+// Segmenter turns pixels into masks. It serves several goroutines, who may wait for it.
 type Segmenter interface {
 	Segment(ctx context.Context, img *cxr.Image) (*anatomy.Masks, error)
 }
@@ -52,6 +52,8 @@ type Options struct {
 	Code        provenance.Code
 	Environment provenance.Environment
 	Log         *slog.Logger
+	// Ahead is how many images of a chunk are in hand during segmentation. Default 2.
+	Ahead int
 	// Stall is how long an item may take before heartbeats stop. Default 2 minutes.
 	Stall time.Duration
 	// Reporters make files from results, in this order.
@@ -90,6 +92,9 @@ func New(opts Options) (*Activities, error) {
 	}
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	if opts.Ahead <= 0 {
+		opts.Ahead = 2
 	}
 	if opts.Stall <= 0 {
 		opts.Stall = 2 * time.Minute

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/anatomy"
@@ -30,17 +33,29 @@ func (a *Activities) SegmentChunk(ctx context.Context, in contract.WindowInput) 
 	p := a.beat(ctx, len(entries))
 	defer p.close()
 	t := &tally{effort: effort{reproduction: in.Reproduction, ingest: in.Ingest, id: in.Reproduction}}
+	// While the model works on one image the next is read and decoded.
+	g, _ := errgroup.WithContext(p.work)
+	g.SetLimit(a.opts.Ahead)
+	var failed atomic.Bool
+	var stop error
 	for _, e := range entries {
-		if err := p.next(); err != nil {
-			return contract.ChunkResult{}, err
+		if stop = p.next(); stop != nil || failed.Load() {
+			break
 		}
-		_, err := a.steps.once(p, pl.masksKey(e), t, pl.class(), func(ctx context.Context) (product, error) {
-			return a.masks(ctx, pl, e)
+		g.Go(func() error {
+			_, err := a.steps.once(p, pl.masksKey(e), t, pl.class(), func(ctx context.Context) (product, error) {
+				return a.masks(ctx, pl, e)
+			})
+			if err != nil {
+				failed.Store(true)
+				return err
+			}
+			p.step(1)
+			return nil
 		})
-		if err != nil {
-			return contract.ChunkResult{}, err
-		}
-		p.step(1)
+	}
+	if err := errors.Join(g.Wait(), stop); err != nil {
+		return contract.ChunkResult{}, err
 	}
 	t.totals.Items = len(entries)
 	t.totals.Workers = contract.AddCount(nil, a.opts.Owner.Worker, 1)

@@ -129,7 +129,7 @@ func (s *steps) finish(p *pulse, j *job, out product, t *tally, class string) (a
 	case errors.As(err, &conflict):
 		s.opts.Log.Error("two results for one key; the first stays", "key", j.key.String(), "first", conflict.First.Result.Digest.Short(), "second", result.Digest.Short())
 		s.abandon(p, j)
-		t.totals.Conflicts++
+		t.conflict()
 		return conflict.First, s.count(ctx, conflict.First, t)
 	case err != nil:
 		s.abandon(p, j)

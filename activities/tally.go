@@ -1,6 +1,8 @@
 package activities
 
 import (
+	"sync"
+
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/provenance"
@@ -21,13 +23,22 @@ func (e effort) mine(reproduction string) bool {
 // tally counts what became of the keys of one chunk.
 type tally struct {
 	effort effort
+
+	mu     sync.Mutex // guards totals while images are worked on side by side
 	totals contract.ChunkTotals
-	// inherited counts records of this effort that an earlier attempt made.
-	inherited int
+}
+
+// conflict counts a second, different result.
+func (t *tally) conflict() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.totals.Conflicts++
 }
 
 // add counts one key whose record exists, however it came to be.
 func (t *tally) add(rec artifacts.Record, inv provenance.Invocation) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	c := contract.StepCount{Step: rec.Key.Step, Needed: 1, Bytes: rec.Result.Size}
 	if t.effort.mine(inv.Reproduction) {
 		c.Run = 1

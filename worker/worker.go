@@ -45,6 +45,9 @@ type Options struct {
 	// on one image, 0 for the quota divided by the slots.
 	Library func(ctx context.Context) (string, error)
 	Threads int
+	// Ahead is how many images of a chunk are in hand during segmentation, so that reading
+	// and decoding goes on beside the model. Default 2.
+	Ahead int
 	// Reporters make files from results.
 	Reporters []activities.Reporter
 	// Stop bounds the clean stop. Default 30 s.
@@ -87,7 +90,7 @@ func Start(o Options) (*Worker, error) {
 		Store: o.Store, Owner: localhost.New().Owner(artifacts.Owner{Worker: o.Name}), Now: time.Now, Data: o.Data,
 		Engine: w.engines.get, Cache: o.Cache, Digests: w.digests, Code: o.Code,
 		Environment: provenance.Environment{Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: cpuName()},
-		Log:         o.Log, Stall: o.Stall, Fault: o.Fault, Reporters: o.Reporters,
+		Log:         o.Log, Stall: o.Stall, Ahead: o.Ahead, Fault: o.Fault, Reporters: o.Reporters,
 	})
 	if err != nil {
 		return nil, err

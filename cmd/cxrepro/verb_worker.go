@@ -20,14 +20,10 @@ whoever starts experiments, and the folders of the data sets it shall read.
 Exit codes: 0 stopped as told; 1 failed; 2 usage; 6 store or Temporal unreachable.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if f.only != "" && f.only != "cpu" && f.only != "gpu" {
-				return usageError("leave it out to serve both", "--only %q is not cpu or gpu", f.only)
-			}
 			return a.work(c.Context(), f)
 		},
 	}
 	f.add(c.Flags())
-	c.Flags().StringVar(&f.only, "only", "", "serve one queue only: cpu or gpu")
 	return c
 }
 

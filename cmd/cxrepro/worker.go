@@ -25,7 +25,7 @@ type workerFlags struct {
 	data               []string
 	queue, only        string
 	cpuSlots, gpuSlots int
-	threads            int
+	threads, ahead     int
 	stop, stall        time.Duration
 	noStickyCache      bool
 	buildID            string
@@ -35,10 +35,12 @@ func (f *workerFlags) add(fl *pflag.FlagSet) {
 	fl.StringArrayVar(&f.data, "data", nil, "NAME=FOLDER: where a data set that specs call NAME lies; companions may have their own: chest-imagenome, chexmask, masks")
 	fl.IntVar(&f.cpuSlots, "cpu-slots", 0, "chunks worked on at a time without accelerator (0: the CPU quota)")
 	fl.IntVar(&f.gpuSlots, "gpu-slots", 1, "chunks segmented at a time, each with a model session of its own")
+	fl.IntVar(&f.ahead, "ahead", 2, "images of a chunk in hand during segmentation: the next is decoded while the model works")
 	fl.IntVar(&f.threads, "threads", 0, "threads of one model session (0: the CPU quota divided by --gpu-slots)")
 	fl.DurationVar(&f.stop, "stop-timeout", 30*time.Second, "longest clean stop")
 	fl.DurationVar(&f.stall, "stall-timeout", 2*time.Minute, "an image that takes longer counts as hung")
 	fl.BoolVar(&f.noStickyCache, "no-sticky-cache", false, "replay whole histories at every step (a test of determinism)")
+	fl.StringVar(&f.only, "only", "", "serve one task queue only: cpu or gpu")
 	addQueueFlag(fl, &f.queue)
 }
 
@@ -75,6 +77,9 @@ func storeError(err error) error {
 
 // runWorker starts a worker in this process and returns what stops it.
 func (a *app) runWorker(conn *temporalconn.Conn, store *artifacts.Repository, log *slog.Logger, f workerFlags) (*worker.Worker, error) {
+	if f.only != "" && f.only != "cpu" && f.only != "gpu" {
+		return nil, usageError("leave it out to serve both", "--only %q is not cpu or gpu", f.only)
+	}
 	roots, err := parseData(f.data)
 	if err != nil {
 		return nil, err
@@ -98,7 +103,7 @@ func (a *app) runWorker(conn *temporalconn.Conn, store *artifacts.Repository, lo
 	v := readCodeVersion()
 	return worker.Start(worker.Options{
 		Client: conn.Client, Store: store, Name: fmt.Sprintf("%s:%d", host, os.Getpid()), Queue: f.queue,
-		NoCPU: f.only == "gpu", NoGPU: f.only == "cpu", CPUSlots: f.cpuSlots, GPUSlots: f.gpuSlots, Threads: f.threads,
+		NoCPU: f.only == "gpu", NoGPU: f.only == "cpu", CPUSlots: f.cpuSlots, GPUSlots: f.gpuSlots, Threads: f.threads, Ahead: f.ahead,
 		Data: data, Cache: filepath.Join(a.StateDir(), "cache"), Stop: f.stop, Stall: f.stall, Log: log, Fault: hook,
 		BuildID: v.Revision, Code: provenance.Code{Version: v.Module, Commit: v.Revision, Dirty: v.Modified},
 		Library: func(ctx context.Context) (string, error) {
