@@ -32,6 +32,9 @@ type bench struct {
 	t           *testing.T
 	dir, state  string
 	environment []string
+	// spec and data are what run gets.
+	spec string
+	data []string
 }
 
 func newBench(t *testing.T, cases int) *bench {
@@ -39,7 +42,7 @@ func newBench(t *testing.T, cases int) *bench {
 	if testing.Short() {
 		t.Skip("starts servers")
 	}
-	b := &bench{t: t, dir: t.TempDir()}
+	b := &bench{t: t, dir: t.TempDir(), spec: "spec.yaml", data: []string{"--data", "golden-cases=data"}}
 	b.state = filepath.Join(b.dir, "state")
 	casedata.Write(t, filepath.Join(b.dir, "data"), casedata.Files(t, cases))
 	if err := os.WriteFile(filepath.Join(b.dir, "spec.yaml"), []byte(casedata.Spec), 0o644); err != nil {
@@ -65,7 +68,8 @@ func (b *bench) command(args ...string) *exec.Cmd {
 func (b *bench) run(args ...string) (int, *contract.Receipt, string) {
 	b.t.Helper()
 	var out, errs bytes.Buffer
-	c := b.command(append([]string{"run", "spec.yaml", "--json", "--data", "golden-cases=data", "--heartbeat-timeout", "2s", "--retry-interval", "100ms"}, args...)...)
+	all := append([]string{"run", b.spec, "--json", "--heartbeat-timeout", "2s", "--retry-interval", "100ms"}, b.data...)
+	c := b.command(append(all, args...)...)
 	c.Stdout, c.Stderr = &out, &errs
 	err := c.Run()
 	code := c.ProcessState.ExitCode()
