@@ -1,3 +1,5 @@
+//go:build cgo
+
 package onnx
 
 // Probe runs the placement probe of a configuration, whatever its provider, and checks
