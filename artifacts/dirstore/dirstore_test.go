@@ -41,7 +41,7 @@ func TestConformance(t *testing.T) {
 }
 
 func TestConformancePower(t *testing.T) {
-	storetest.RunRepository(t, storetest.Options{}, func(t *testing.T) artifacts.Bucket {
+	storetest.RunRepository(t, storetest.Options{Small: true}, func(t *testing.T) artifacts.Bucket {
 		return open(t, t.TempDir(), dirstore.Options{Durability: dirstore.DurabilityPower})
 	})
 }

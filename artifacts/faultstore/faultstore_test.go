@@ -229,7 +229,7 @@ func TestLyingStores(t *testing.T) {
 			if len(report.Fallbacks) == 0 || !strings.Contains(strings.Join(report.Fallbacks, " "), c.falls) {
 				t.Errorf("fallbacks %q, want one about %q", report.Fallbacks, c.falls)
 			}
-			storetest.RunRepository(t, storetest.Options{Remote: true}, func(*testing.T) artifacts.Bucket { return liar() })
+			storetest.RunRepository(t, storetest.Options{Remote: true, Small: true}, func(*testing.T) artifacts.Bucket { return liar() })
 		})
 	}
 }

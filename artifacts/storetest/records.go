@@ -55,7 +55,11 @@ func (s suite) blobs(t *testing.T) {
 	wantErr(t, "get absent", err, artifacts.ErrNotFound)
 
 	file := filepath.Join(t.TempDir(), "large")
-	large := pattern(20<<20+1, 2)
+	length := 20<<20 + 1
+	if s.opts.Small {
+		length = 1<<20 + 1
+	}
+	large := pattern(length, 2)
 	if err := os.WriteFile(file, large, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +83,11 @@ func (s suite) blobs(t *testing.T) {
 func (s suite) damagedBlob(t *testing.T) {
 	r, _ := s.repository(t)
 	ctx := t.Context()
-	for _, n := range []int{1000, 9 << 20} {
+	sizes := []int{1000, 9 << 20}
+	if s.opts.Small {
+		sizes = sizes[:1]
+	}
+	for _, n := range sizes {
 		data := pattern(n, 4)
 		ref, err := r.Put(ctx, data, "application/octet-stream")
 		if err != nil {

@@ -15,6 +15,8 @@ import (
 type Options struct {
 	// Remote stores are probed, and their larger tests are smaller.
 	Remote bool
+	// Small leaves content above 2 MiB out: for suites that run many times over.
+	Small bool
 	// Settle of the candidate protocol, where the store needs it.
 	Settle time.Duration
 }
