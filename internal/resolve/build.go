@@ -67,7 +67,7 @@ func goBuild(ctx context.Context, root, dir, dest string, offline bool, say func
 				return ""
 			}
 			lastSaid = elapsed
-			return fmt.Sprintf("%s: %d of about %d packages, %d s", nestedModule, packages.Load(), nestedPackages, int(elapsed.Seconds()))
+			return fmt.Sprintf("%s: %d packages compiled (about %d where nothing is cached), %d s", nestedModule, packages.Load(), nestedPackages, int(elapsed.Seconds()))
 		},
 	}
 	if offline {
