@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -52,6 +53,9 @@ type Options struct {
 	Code        provenance.Code
 	Environment provenance.Environment
 	Log         *slog.Logger
+	// Beat is the time between heartbeats. Default a quarter of the heartbeat timeout, at
+	// most 5 s.
+	Beat time.Duration
 	// Ahead is how many images of a chunk are in hand during segmentation. Default 2.
 	Ahead int
 	// Stall is how long an item may take before heartbeats stop. Default 2 minutes.
@@ -137,7 +141,27 @@ func register[In, Out any](a *Activities, r worker.ActivityRegistry, name contra
 				err = translate(ctx, name.Name, int(info.Attempt), err)
 			}
 		}()
-		return fn(ctx, in)
+		out, err = fn(ctx, in)
+		if err == nil {
+			err = small(out)
+		}
+		return out, err
 	}
 	r.RegisterActivityWithOptions(wrapped, activity.RegisterOptions{Name: name.Name})
+}
+
+// maxResult is what one result may weigh in a history, in bytes.
+const maxResult = 60 << 10
+
+// small refuses a result that is too large for a history. The server would take up to
+// 2 MiB and then fail the workflow task for ever.
+func small(out any) error {
+	text, err := json.Marshal(out)
+	if err != nil {
+		return err
+	}
+	if len(text) > maxResult {
+		return fail(contract.ErrTypeOversize, "a result of %d bytes, at most %d may enter a history", len(text), maxResult)
+	}
+	return nil
 }

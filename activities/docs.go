@@ -12,6 +12,7 @@ import (
 	"cxrepro/internal/chexstruct"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxr"
+	"cxrepro/internal/datause"
 )
 
 // docs loads documents by reference and keeps the last ones decoded: every chunk of a
@@ -127,8 +128,14 @@ func (a *Activities) plan(ctx context.Context, ref artifacts.Ref) (*plan, error)
 	})
 }
 
-// class is the data-use class of everything made from the plan's data set.
-func (p *plan) class() string { return p.Spec.Dataset.DataUse }
+// class is the data-use class that a store must be attested for before it may hold what is
+// made from the plan's data set; "" for data that may lie anywhere.
+func (p *plan) class() string {
+	if c, err := datause.Parse(p.Spec.Dataset.DataUse); err == nil && c.Free() {
+		return ""
+	}
+	return p.Spec.Dataset.DataUse
+}
 
 // inference identifies the plan's model; it is the zero value for imported masks.
 func (p *plan) inference() contract.Inference {

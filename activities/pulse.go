@@ -35,15 +35,21 @@ type pulse struct {
 // less than that.
 const claimTTL = 2 * time.Minute
 
+// maxBeat is the longest time between heartbeats.
+const maxBeat = 5 * time.Second
+
 // beat starts the pulse of an activity of total items. The caller defers close.
 func (a *Activities) beat(ctx context.Context, total int) *pulse {
 	p := &pulse{ctx: ctx, a: a, total: total, end: make(chan struct{}), claims: map[*artifacts.Claim]struct{}{}}
 	// An item in hand is finished although the activity is cancelled.
 	p.work, p.stop = context.WithCancelCause(context.WithoutCancel(ctx))
 	p.progress()
-	interval := activity.GetInfo(ctx).HeartbeatTimeout / 4
-	if interval <= 0 || interval > 5*time.Second {
-		interval = 5 * time.Second
+	interval := a.opts.Beat
+	if interval <= 0 {
+		interval = activity.GetInfo(ctx).HeartbeatTimeout / 4
+	}
+	if interval <= 0 || interval > maxBeat {
+		interval = maxBeat
 	}
 	p.wg.Add(1)
 	go p.run(interval)

@@ -114,7 +114,7 @@ func (a *Activities) root(pl *plan, companion string) (fs.FS, error) {
 	if root, ok := a.opts.Data[pl.Spec.Dataset.Name]; ok {
 		return root, nil
 	}
-	return nil, fail(contract.ErrTypeDataset, "this worker has no folder for data set %q; start it with --data %s=FOLDER", pl.Spec.Dataset.Name, pl.Spec.Dataset.Name)
+	return nil, fail(contract.ErrTypeNoData, "this worker has no folder for data set %q; start it with --data %s=FOLDER", pl.Spec.Dataset.Name, pl.Spec.Dataset.Name)
 }
 
 // pixels reads and decodes an entry's file, which must have the bytes that ingest saw.

@@ -103,10 +103,12 @@ func underWay(ctx context.Context, c client.Client, list []known) ([]known, erro
 			id := contract.ReproductionOf(e.GetExecution().GetWorkflowId())
 			state := closedState(e.GetStatus())
 			if id == "" {
-				if state != contract.StateRunning {
-					continue // the reproduction it started, or its error, is what counts
+				if state == contract.StateDone {
+					continue // the reproduction it started is what counts
 				}
-				id, state = strings.TrimPrefix(e.GetExecution().GetWorkflowId(), "cxrepro/"), contract.StageIngest
+				if id = strings.TrimPrefix(e.GetExecution().GetWorkflowId(), "cxrepro/"); state == contract.StateRunning {
+					state = contract.StageIngest
+				}
 			}
 			if slices.ContainsFunc(list, func(k known) bool { return k.ID == id }) {
 				continue

@@ -36,6 +36,8 @@ const (
 	ErrTypeNoSpace = "NoSpace"
 	// ErrTypeDraining: the worker is stopping; the rest is for another. Transient.
 	ErrTypeDraining = "WorkerDraining"
+	// ErrTypeNoData: this worker has no folder for the data set; another may. Transient.
+	ErrTypeNoData = "DataNotHere"
 	// ErrTypeHeld: another worker computes the same key. Transient.
 	ErrTypeHeld = "KeyHeld"
 	// ErrTypeUnknown: anything else. Retried a bounded number of times.
