@@ -54,8 +54,8 @@ func (c *assessment) cardiomegaly(f *Finding) Reason {
 		return r
 	}
 	f.checkSides(side)
-	pass, v, missingBox := c.heartBox()
-	if missingBox == "" {
+	pass, v, noBox := c.heartBox()
+	if noBox == "" {
 		f.check(RuleHeartBox, pass, v)
 	}
 	ratio, undefined := c.cardiothoracicRatio()
@@ -72,12 +72,12 @@ func (c *assessment) cardiomegaly(f *Finding) Reason {
 	}
 	view, ok := c.frontal()
 	switch {
-	case missingBox != "":
-		return missingBox
+	case noBox == ReasonMissingBox:
+		return noBox
 	case !ok:
 		return ReasonView
-	case undefined != "":
-		return undefined
+	case undefined != "" || noBox != "":
+		return firstReason(undefined, noBox)
 	}
 	index := ratio.index()
 	rounded := RoundDecimal(index, 2)

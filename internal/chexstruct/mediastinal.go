@@ -95,7 +95,10 @@ func (c *assessment) mediastinalWidening(f *Finding) Reason {
 func (c *assessment) judgeMediastinum(f *Finding, m mediastinum, box geom.Box) Reason {
 	if c.choice(rowMediBoxRule) == choiceHeartBox {
 		found, _ := m.part.Box()
-		pass, iou, d := c.boxAgreement(found, box)
+		pass, iou, d, ok := c.boxAgreement(found, box)
+		if !ok {
+			return ReasonZeroWidth
+		}
 		f.check(RuleMediBox, pass, Pair(iou, d))
 		return ""
 	}

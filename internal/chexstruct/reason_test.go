@@ -131,6 +131,11 @@ var absences = []absence{
 	{"box without width", func(p *phantom) {
 		p.Boxes[BoxUpperMediastinum] = geom.Box{X0: 200, Y0: 61, X1: 200, Y1: 204}
 	}, map[Task]Reason{MediastinalWidening: ReasonZeroWidth}},
+	{"heart and box of one pixel", func(p *phantom) {
+		p.set(anatomy.Heart, p.rect(200, 300, 200, 300))
+		p.Boxes[BoxCardiacSilhouette] = geom.Box{X0: 200, Y0: 300, X1: 200, Y1: 300}
+	}, map[Task]Reason{Cardiomegaly: ReasonZeroWidth, AscendingAortaEnlargement: ReasonZeroWidth,
+		DescendingAortaTortuous: ReasonNoHeartOverlap, DescendingAortaEnlargement: ReasonNoHeartOverlap, XRagent: ReasonMaskQuality}},
 	{"small heart", func(p *phantom) { p.crop(200, 244, 230, 300, anatomy.Heart) }, map[Task]Reason{
 		DescendingAortaTortuous: ReasonNoHeartOverlap, DescendingAortaEnlargement: ReasonNoHeartOverlap, XRagent: ReasonMaskQuality}},
 	{"heart wider than the chest", func(p *phantom) { p.set(anatomy.Heart, p.rect(40, 300, 470, 340)) }, map[Task]Reason{XRagent: ReasonImplausibleValue}},
