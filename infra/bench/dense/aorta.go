@@ -4,12 +4,12 @@ import "math"
 
 // knob is aortic_knob_enlargement.
 func (sc *scene) knob(f *Finding) (reason, string) {
+	if sc.missing("trachea", "tracheal bifurcation", "descending aorta", "aortic arch") {
+		return "missing_mask", ""
+	}
 	t := sc.windpipe()
 	if t.why != "" {
 		return t.why, ""
-	}
-	if sc.missing("descending aorta", "aortic arch") {
-		return "missing_mask", ""
 	}
 	sc.tracheaQC(f)
 	d := sc.mask("descending aorta").rows(t.end, sc.H)
@@ -66,17 +66,17 @@ func (sc *scene) knob(f *Finding) (reason, string) {
 
 // ascending is ascending_aorta_enlargement.
 func (sc *scene) ascending(f *Finding) (reason, string) {
+	if sc.missing("trachea", "tracheal bifurcation", "ascending aorta", "heart") {
+		return "missing_mask", ""
+	}
 	t := sc.windpipe()
 	if t.why != "" {
 		return t.why, ""
 	}
-	if sc.missing("ascending aorta", "heart") {
-		return "missing_mask", ""
-	}
 	sc.tracheaQC(f)
 	in := sc.included()
-	if in.why != "" {
-		return in.why, ""
+	if in.sideWhy != "" {
+		return in.sideWhy, ""
 	}
 	b, ok := sc.Boxes["cardiac silhouette"]
 	if !ok {

@@ -60,6 +60,9 @@ func (sc *scene) descentQC(f *Finding, d descent) {
 
 // enlarged is descending_aorta_enlargement.
 func (sc *scene) enlarged(f *Finding) (reason, string) {
+	if sc.missing("trachea", "tracheal bifurcation") {
+		return "missing_mask", ""
+	}
 	d, why := sc.descent()
 	if why != "" {
 		return why, ""

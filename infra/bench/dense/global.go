@@ -42,20 +42,30 @@ func (sc *scene) global() Global {
 	sc.heartPosition(f)
 	mean := gradientMean(sc.Picture)
 	f.check("global.gradient", !(sc.GradientMax && mean >= gradientMeanMax) && !(sc.GradientMin && mean < gradientMeanMin), mean)
-	orientation := "unknown"
+	orientation := sc.orientation(f)
+	return Global{QC: f.QC, Failed: f.Failed, Orientation: orientation}
+}
+
+// orientation compares the lungs' centroids.
+func (sc *scene) orientation(f *Finding) string {
 	xr, _, ok1 := sc.la("right lung").centroid()
 	xl, _, ok2 := sc.la("left lung").centroid()
-	if ok1 && ok2 && sc.Orientation {
-		orientation = "ok"
-		if f.check("global.orientation", xr < xl, xl-xr); xr >= xl {
-			orientation = "mirrored"
-		}
+	switch {
+	case !sc.Orientation:
+		return "off"
+	case !ok1 || !ok2:
+		f.check("global.orientation", true, nil)
+		return "unknown"
 	}
-	return Global{QC: f.QC, Failed: f.Failed, Orientation: orientation}
+	if f.check("global.orientation", xr < xl, xl-xr); xr >= xl {
+		return "mirrored"
+	}
+	return "ok"
 }
 
 func (sc *scene) heartPosition(f *Finding) {
 	if sc.missing("heart") {
+		f.check("global.heart_position", true, nil)
 		return
 	}
 	e, _ := sc.la("heart").box()

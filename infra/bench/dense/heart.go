@@ -68,18 +68,24 @@ func (sc *scene) frontal() bool { return sc.View == "PA" || sc.View == "AP" }
 
 // cardiomegaly is cardiomegaly.
 func (sc *scene) cardiomegaly(f *Finding) (reason, string) {
-	c, why := sc.ctr()
-	if why != "" {
-		return why, ""
+	if sc.missing("heart", "right lung", "left lung") {
+		return "missing_mask", ""
 	}
 	in := sc.included()
-	if in.why != "" {
-		return in.why, ""
+	if in.sideWhy != "" {
+		return in.sideWhy, ""
 	}
 	sc.sideRules(f, in)
 	b, ok := sc.Boxes["cardiac silhouette"]
 	if !ok {
 		return "missing_box", ""
+	}
+	if !sc.frontal() {
+		return "view", ""
+	}
+	c, why := sc.ctr()
+	if why != "" {
+		return why, ""
 	}
 	pass, iou, dist, ok := sc.boxAgrees(c.heart, b)
 	if !ok {
@@ -91,9 +97,6 @@ func (sc *scene) cardiomegaly(f *Finding) (reason, string) {
 		return "zero_width", ""
 	}
 	f.check("cardiomegaly.lung_balance", v >= balanceMin, v)
-	if !sc.frontal() {
-		return "view", ""
-	}
 	m := f.Measurements
 	m["heart_xmin"], m["heart_xmax"], m["heart_width"] = c.heart.x0, c.heart.x1, c.heart.width()
 	m["lung_xmin"], m["lung_xmax"], m["lung_width"] = c.lung0, c.lung1, c.lung1-c.lung0
@@ -121,6 +124,18 @@ func (sc *scene) mediastinum(f *Finding) (reason, string) {
 	if sc.missing("upper mediastinum", "right lung", "left lung") {
 		return "missing_mask", ""
 	}
+	in := sc.included()
+	if in.sideWhy != "" {
+		return in.sideWhy, ""
+	}
+	sc.sideRules(f, in)
+	b, ok := sc.Boxes["upper mediastinum"]
+	if !ok {
+		return "missing_box", ""
+	}
+	if !sc.frontal() {
+		return "view", ""
+	}
 	p := sc.lw("upper mediastinum")
 	y, x0, x1 := -1, 0, 0
 	for j := range sc.H {
@@ -136,15 +151,6 @@ func (sc *scene) mediastinum(f *Finding) (reason, string) {
 	if l1-r0 <= 0 {
 		return "zero_width", ""
 	}
-	in := sc.included()
-	if in.why != "" {
-		return in.why, ""
-	}
-	sc.sideRules(f, in)
-	b, ok := sc.Boxes["upper mediastinum"]
-	if !ok {
-		return "missing_box", ""
-	}
 	if why := sc.mediastinalBox(f, p, b, y, x0, x1, l1-r0); why != "" {
 		return why, ""
 	}
@@ -153,9 +159,6 @@ func (sc *scene) mediastinum(f *Finding) (reason, string) {
 		return "zero_width", ""
 	}
 	f.check("mediastinal_widening.lung_balance", v >= balanceMin, v)
-	if !sc.frontal() {
-		return "view", ""
-	}
 	m := f.Measurements
 	m["y"], m["mediastinum_xmin"], m["mediastinum_xmax"], m["mediastinum_width"] = y, x0, x1, x1-x0
 	m["lung_xmin"], m["lung_xmax"], m["lung_width"] = r0, l1, l1-r0

@@ -1,5 +1,7 @@
 package dense
 
+import "cmp"
+
 // side is what inclusion found in one lung.
 type side struct {
 	apex, flank, base  content
@@ -9,43 +11,56 @@ type side struct {
 	domeGap            float64
 	apexIn, flankIn    bool
 	baseIn, baseUnsure bool
+
+	apexWhy, flankWhy, baseWhy reason
 }
 
-// inclusion holds both lungs, right then left; other tasks read it too.
+// inclusion holds both lungs, right then left; other tasks read it too. They need the
+// lateral points only, so sideWhy may be empty where why is not.
 type inclusion struct {
-	why       reason
-	sides     [2]side
-	width     float64
-	widthGood bool
+	why, sideWhy reason
+	sides        [2]side
+	width        float64
+	widthGood    bool
 }
 
 func (sc *scene) included() *inclusion {
 	if sc.inc == nil {
 		sc.inc = &inclusion{}
-		sc.inc.why = sc.inc.measure(sc)
+		sc.inc.measure(sc)
 	}
 	return sc.inc
 }
 
-func (in *inclusion) measure(sc *scene) reason {
-	if sc.missing("right lung", "left lung", "right hemidiaphragm", "left hemidiaphragm") || sc.Picture == nil {
-		return "missing_mask"
+func (in *inclusion) measure(sc *scene) {
+	r, l := &in.sides[0], &in.sides[1]
+	switch {
+	case sc.missing("right lung", "left lung", "right hemidiaphragm", "left hemidiaphragm"):
+		in.why, in.sideWhy = "missing_mask", "missing_mask"
+		return
+	case sc.Picture == nil:
+		in.why, in.sideWhy = "missing_image", "missing_image"
+		return
 	}
 	lit := sc.Picture.nonZero()
 	for i, name := range []string{"right", "left"} {
-		if r := in.sides[i].measure(sc, lit, sc.mask(name+" lung"), sc.mask(name+" hemidiaphragm"), i == 0); r != "" {
-			return r
-		}
+		s, lung, dome := &in.sides[i], sc.mask(name+" lung"), sc.mask(name+" hemidiaphragm")
+		s.apexWhy = s.measureApex(sc, lit, lung)
+		s.flankWhy = s.measureFlank(sc, lit, lung, dome, i == 0)
+		s.baseWhy = s.measureBase(sc, lit, lung, dome, i == 0)
 	}
-	in.sideWidth()
-	return ""
+	in.sideWhy = cmp.Or(r.flankWhy, l.flankWhy)
+	in.why = cmp.Or(r.apexWhy, l.apexWhy, in.sideWhy, r.baseWhy, l.baseWhy)
+	if in.sideWhy == "" {
+		in.sideWidth()
+	}
 }
 
-func (s *side) measure(sc *scene, lit, lung, dome *Plane, right bool) reason {
+func (s *side) measureApex(sc *scene, lit, lung *Plane) reason {
 	a := and(lung, lit).largest()
 	e, ok := a.box()
 	if !ok {
-		return "missing_mask"
+		return "apex_empty"
 	}
 	xs := a.inRow(e.y0)
 	s.apexAt = point{xs[len(xs)/2], e.y0}
@@ -53,11 +68,14 @@ func (s *side) measure(sc *scene, lit, lung, dome *Plane, right bool) reason {
 		return "no_content"
 	}
 	s.apexIn = s.apex.low() >= apexIncluded
+	return ""
+}
 
-	clear := andNot(lung, dome)
-	flank := and(clear, lit).largest()
+func (s *side) measureFlank(sc *scene, lit, lung, dome *Plane, right bool) reason {
+	flank := and(andNot(lung, dome), lit).largest()
+	var ok bool
 	if s.span, ok = flank.box(); !ok {
-		return "missing_mask"
+		return "side_empty"
 	}
 	x := s.span.x0
 	if !right {
@@ -69,7 +87,7 @@ func (s *side) measure(sc *scene, lit, lung, dome *Plane, right bool) reason {
 		return "no_content"
 	}
 	s.flankIn = s.sideRatio(right) >= sideIncluded
-	return s.measureBase(sc, lit, lung, dome, right)
+	return ""
 }
 
 // sideRatio is the distance to the lateral border of the content.
@@ -86,7 +104,7 @@ func (s *side) measureBase(sc *scene, lit, lung, dome *Plane, right bool) reason
 	b := and(andNot(strip, dome), lit).largest()
 	c, ok := b.box()
 	if !ok {
-		return "missing_mask"
+		return "base_empty"
 	}
 	third := b.columns((2*c.x1+c.x0)/3, sc.W-1)
 	if !right {

@@ -49,7 +49,7 @@ func (sc *scene) inspiration(f *Finding) (reason, string) {
 	xc, _, _, ok1 := clavicularLine(alone)
 	x, a, b, ok2 := clavicularLine(lung)
 	if !ok1 || !ok2 {
-		return "zero_width", ""
+		return "no_mid_clavicular_row", ""
 	}
 	v := sc.shareW(abs(xc - x))
 	f.check("inspiration.line_agreement", v < lineAgreementMax, v)
@@ -179,7 +179,11 @@ func (sc *scene) ribQC(f *Finding, ribs []rib, t, a, b int) {
 	if sc.AllRibs {
 		scope = len(ribs)
 	}
-	f.check("inspiration.rib_exist", !slices.ContainsFunc(ribs[:scope], missing), t)
+	found := scope
+	for _, r := range ribs[:scope] {
+		found -= count(missing(r))
+	}
+	f.check("inspiration.rib_exist", found == scope, found)
 	if slices.ContainsFunc(ribs[:t], missing) {
 		return
 	}

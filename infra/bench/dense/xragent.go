@@ -8,10 +8,10 @@ func (sc *scene) xragent(mirrored bool) Bundle {
 	area := func(p *Plane) float64 { return float64(p.Area()) / float64(sc.W*sc.H) }
 	r, l := sc.la("right lung"), sc.la("left lung")
 	switch {
-	case mirrored:
-		return withhold("orientation")
 	case sc.View != "PA":
 		return withhold("view")
+	case mirrored:
+		return withhold("orientation")
 	case area(r) < 0.02 || area(l) < 0.02 || area(sc.mask("heart")) < 0.01:
 		return withhold("mask_quality")
 	}
@@ -20,7 +20,7 @@ func (sc *scene) xragent(mirrored bool) Bundle {
 		return withhold(string(why))
 	}
 	if !inside(c.value(), 0.2, 0.95) {
-		return withhold("ctr_implausible")
+		return withhold("implausible_value")
 	}
 	b := Bundle{Exposed: true}
 	v := round(c.value(), 2)
@@ -33,12 +33,14 @@ func (sc *scene) xragent(mirrored bool) Bundle {
 			b.Asymmetry.Smaller = "right"
 		}
 	}
-	b.Shift = sc.shift(r, l)
+	if b.Shift, why = sc.shift(r, l); why != "" {
+		return withhold(string(why))
+	}
 	return b
 }
 
-// shift is the thoracic shift; nil values when neither trachea nor mediastinum is there.
-func (sc *scene) shift(r, l *Plane) *Graded {
+// shift is the thoracic shift.
+func (sc *scene) shift(r, l *Plane) (*Graded, reason) {
 	var sum, n float64
 	for _, name := range []string{"trachea", "upper mediastinum"} {
 		if x, _, ok := sc.la(name).centroid(); ok {
@@ -47,8 +49,11 @@ func (sc *scene) shift(r, l *Plane) *Graded {
 	}
 	re, _ := r.box()
 	le, _ := l.box()
-	if n == 0 || re.x0 == le.x1 {
-		return &Graded{}
+	if n == 0 {
+		return nil, "missing_mask"
+	}
+	if re.x0 == le.x1 {
+		return nil, "zero_width"
 	}
 	v := (sum/n - float64(re.x0+le.x1)/2) / float64(le.x1-re.x0)
 	g := graded(v, []string{"none", "mild", "marked"}, 0.03, 0.06)
@@ -58,7 +63,7 @@ func (sc *scene) shift(r, l *Plane) *Graded {
 			g.Direction = "left"
 		}
 	}
-	return g
+	return g, ""
 }
 
 // graded rounds to two decimals and puts the absolute value into a category.
