@@ -168,6 +168,14 @@ func TestRibSplit(t *testing.T) {
 		{"equal medial ends", rib{x0: 60, x1: 150, y0: 50, y1: 40}, rib{x0: 60, x1: 150, y0: 70, y1: 60}, 20, false},
 		// Equal medial ends, one rib a stub: |60-140| = 80 >= |140-150|.
 		{"equal ends, stub", rib{x0: 60, x1: 150, y0: 50, y1: 40}, rib{x0: 140, x1: 150, y0: 70, y1: 60}, 20, true},
+		// Each condition alone: the medial ends apart, the lateral ends not, and the reverse;
+		// and both exactly on the limit.
+		{"q medial, lateral ends close", rib{x0: 95, x1: 100, y0: 50, y1: 40}, rib{x0: 96, x1: 150, y0: 43, y1: 30}, 3, true},
+		{"q medial, only lateral ends", rib{x0: 10, x1: 100, y0: 50, y1: 40}, rib{x0: 90, x1: 109, y0: 43, y1: 30}, 3, true},
+		{"q medial, on the limit", rib{x0: 60, x1: 100, y0: 50, y1: 40}, rib{x0: 80, x1: 120, y0: 43, y1: 30}, 3, true},
+		{"q medial, just inside", rib{x0: 60, x1: 100, y0: 50, y1: 40}, rib{x0: 79, x1: 120, y0: 43, y1: 30}, 3, false},
+		{"p medial, on the limit", rib{x0: 80, x1: 120, y0: 43, y1: 30}, rib{x0: 60, x1: 100, y0: 50, y1: 40}, 3, true},
+		{"p medial, just inside", rib{x0: 79, x1: 120, y0: 43, y1: 30}, rib{x0: 60, x1: 100, y0: 50, y1: 40}, 3, false},
 	} {
 		if gap, hit := ribSplit(&c.p, &c.q); gap != c.gap || hit != c.hit {
 			t.Errorf("%s: gap %d, hit %v, want %d, %v", c.name, gap, hit, c.gap, c.hit)
