@@ -72,6 +72,9 @@ type Worker struct {
 	digests *digestCache
 }
 
+// deployment names this program's workers to a server that versions them.
+const deployment = "cxrepro"
+
 // throttle bounds how stale a heartbeat may be that the server has.
 const throttle = 2 * time.Second
 
@@ -148,7 +151,7 @@ func (o *Options) sdk(slots int) worker.Options {
 		MaxHeartbeatThrottleInterval:       throttle,
 		DefaultHeartbeatThrottleInterval:   throttle,
 		Identity:                           o.Name,
-		BuildID:                            o.BuildID,
+		DeploymentOptions:                  worker.DeploymentOptions{Version: worker.WorkerDeploymentVersion{DeploymentName: deployment, BuildID: o.BuildID}},
 		DisableEagerActivities:             true,
 	}
 }

@@ -43,7 +43,7 @@ func serverError(err error) error {
 	var unavailable *serviceerror.Unavailable
 	var deadline *serviceerror.DeadlineExceeded
 	if errors.As(err, &unavailable) || errors.As(err, &deadline) {
-		return &exitError{Code: exitUnreachable, Err: fmt.Errorf("Temporal: %w", err), Hint: "run `cxrepro doctor`, then the same command again"}
+		return &exitError{Code: exitUnreachable, Err: fmt.Errorf("server of workflows: %w", err), Hint: "run `cxrepro doctor`, then the same command again"}
 	}
 	return err
 }

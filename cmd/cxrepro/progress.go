@@ -93,11 +93,11 @@ func stageProgress(ctx context.Context, c client.Client, id string) (contract.St
 // activities sums what open activities of a workflow report in their heartbeats, and keeps
 // the errors of those that are being tried again.
 func (v *view) activities(ctx context.Context, c client.Client, id string) (items int, err error) {
-	d, err := c.DescribeWorkflowExecution(ctx, id, "")
+	d, err := c.DescribeWorkflow(ctx, id, "")
 	if err != nil {
 		return 0, err
 	}
-	for _, a := range d.GetPendingActivities() {
+	for _, a := range d.RawResponse.GetPendingActivities() {
 		items += beat(a)
 		if f := a.GetLastFailure(); f != nil && a.GetAttempt() > 1 {
 			line := fmt.Sprintf("%s, attempt %d: %s", a.GetActivityType().GetName(), a.GetAttempt(), f.GetMessage())

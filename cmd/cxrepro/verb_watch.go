@@ -35,7 +35,7 @@ func (a *app) watch(ctx context.Context, id string) (err error) {
 	}
 	defer func() { err = errors.Join(err, closeSoon(conn)) }()
 	c := conn.Client
-	if _, err := c.DescribeWorkflowExecution(ctx, contract.ReproductionWorkflowID(id), ""); gone(err) {
+	if _, err := c.DescribeWorkflow(ctx, contract.ReproductionWorkflowID(id), ""); gone(err) {
 		return usageError("`cxrepro status` lists what there is", "no reproduction %s is known to this server", id)
 	}
 	d := a.newDisplay()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -28,7 +29,6 @@ type workerFlags struct {
 	threads, ahead     int
 	stop, stall        time.Duration
 	noStickyCache      bool
-	buildID            string
 }
 
 func (f *workerFlags) add(fl *pflag.FlagSet) {
@@ -69,7 +69,11 @@ func (a *app) openStore(ctx context.Context) (*artifacts.Repository, error) {
 // storeError gives an error of the artifact store its exit code and hint.
 func storeError(err error) error {
 	code := exitUnreachable
-	if artifacts.ClassOf(err) == artifacts.Unknown {
+	var address *storeurl.AddressError
+	switch {
+	case errors.As(err, &address):
+		code = exitUsage
+	case artifacts.ClassOf(err) == artifacts.Unknown:
 		code = exitFailed
 	}
 	return &exitError{Code: code, Err: err, Hint: artifacts.HintOf(err)}

@@ -1,0 +1,44 @@
+package contract
+
+import "time"
+
+// StageProgress is one line of progress.
+type StageProgress struct {
+	Stage string `json:"stage"`
+	// Active are the ids of the workflows that work on it now; their own progress and
+	// their open activities show what the numbers here do not count yet.
+	Active   []string `json:"active,omitempty"`
+	State    string   `json:"state"`
+	Windows  int      `json:"windows"`
+	Done     int      `json:"done"`
+	Items    int      `json:"items"`
+	ItemsAll int      `json:"items_all"`
+	Reused   int      `json:"reused"`
+	Failed   int      `json:"failed"`
+}
+
+// Progress answers QueryProgress.
+type Progress struct {
+	Reproduction string          `json:"reproduction,omitempty"`
+	State        string          `json:"state"`
+	Gate         Gate            `json:"gate"`
+	Started      time.Time       `json:"started"`
+	Stages       []StageProgress `json:"stages"`
+	Quarantined  int             `json:"quarantined"`
+}
+
+// States of a reproduction and of its stages.
+const (
+	StateWaiting   = "waiting"
+	StateRunning   = "running"
+	StatePaused    = "paused"
+	StateCancelled = "cancelled"
+	StateFailed    = "failed"
+	StateDone      = "done"
+)
+
+// Beat is the heartbeat detail of a chunk activity: how far it is, for display only.
+type Beat struct {
+	Done  int `json:"done"`
+	Total int `json:"total"`
+}
