@@ -63,15 +63,21 @@ func StartS3(t testing.TB, opts S3Options) *S3 {
 			t.Fatal(err)
 		}
 	}
-	if err := s.start(program); err != nil {
-		t.Fatalf("start the S3 server: %v", err)
+	for try := 1; ; try++ {
+		err := s.start(program)
+		if err == nil {
+			break
+		}
+		if try == 3 { // the free port it chose may be taken by somebody else meanwhile
+			t.Fatalf("start the S3 server: %v", err)
+		}
 	}
 	t.Cleanup(s.Stop)
 	return s
 }
 
 func (s *S3) start(program string) error {
-	args := []string{"-dir", filepath.Join(s.dir, "data"), "-addr", s.addr, "-region", s.Region, "-buckets", s.Bucket}
+	args := []string{"-dir", s.Data(), "-addr", s.addr, "-region", s.Region, "-buckets", s.Bucket}
 	if s.opts.TLS {
 		args = append(args, "-cert", filepath.Join(s.dir, "server.pem"), "-key", filepath.Join(s.dir, "server.key"))
 	}
@@ -154,6 +160,9 @@ func (s *S3) Restart(t testing.TB) {
 		t.Fatalf("restart the S3 server: %v", err)
 	}
 }
+
+// Data is the folder where the server keeps what it is given.
+func (s *S3) Data() string { return filepath.Join(s.dir, "data") }
 
 // Config returns the configuration of a store on the server, under a prefix.
 func (s *S3) Config(t testing.TB, scheme, prefix string) s3config.Config {
