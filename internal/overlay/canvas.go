@@ -7,6 +7,7 @@ import (
 	"image/color"
 	"image/png"
 
+	"golang.org/x/image/draw"
 	"golang.org/x/image/vector"
 
 	"cxrepro/internal/cxr"
@@ -20,53 +21,37 @@ type Size struct {
 	Enlarge bool
 }
 
-// Canvas is a radiograph with drawings. It is not safe for concurrent use.
+// Canvas is a radiograph with drawings, or drawings alone. It is not safe for concurrent
+// use.
 type Canvas struct {
-	rgba   *image.RGBA
+	rgba   *image.RGBA // premultiplied
 	raster *vector.Rasterizer
-	// source size in native pixels and canvas pixels per native pixel on each axis.
-	srcW, srcH int
-	sx, sy     float64
-	letters    *letters
+	frame
+	letters *letters
+	stained []bool // see Tint
 }
 
-// New reduces the picture to at most size.MaxSide pixels on its longer side, averaging the
-// area that each canvas pixel covers, so that thin structures stay visible.
+// New reduces the picture to at most size.MaxSide pixels on its longer side and returns a
+// canvas that shows it.
 //
 // Errors: a picture without pixels, or a MaxSide below 16.
 func New(img *cxr.Image, size Size) (*Canvas, error) {
-	if err := img.Check(); err != nil {
-		return nil, fmt.Errorf("overlay: %w", err)
+	b, err := Reduce(img, size)
+	if err != nil {
+		return nil, err
 	}
-	if size.MaxSide < 16 {
-		return nil, fmt.Errorf("overlay: longest side %d, at least 16 is needed", size.MaxSide)
-	}
-	w, h := fit(img.Width, img.Height, size)
-	c := blank(w, h)
-	c.srcW, c.srcH = img.Width, img.Height
-	c.sx, c.sy = float64(w)/float64(img.Width), float64(h)/float64(img.Height)
-	reduce(img, c.rgba)
-	return c, nil
+	return b.Canvas(), nil
 }
 
 // Blank returns a canvas of one colour whose source coordinates are its own pixels.
 func Blank(width, height int, background color.RGBA) *Canvas {
-	c := blank(width, height)
-	c.srcW, c.srcH, c.sx, c.sy = width, height, 1, 1
+	c := blank(width, height, frame{width, height, image.Rect(0, 0, width, height)})
 	c.fillRect(c.rgba.Bounds(), background)
 	return c
 }
 
-func blank(w, h int) *Canvas {
-	return &Canvas{rgba: image.NewRGBA(image.Rect(0, 0, w, h)), raster: vector.NewRasterizer(w, h), letters: newLetters()}
-}
-
-func fit(w, h int, size Size) (int, int) {
-	long := max(w, h)
-	if long <= size.MaxSide && !size.Enlarge {
-		return w, h
-	}
-	return max(1, (w*size.MaxSide+long/2)/long), max(1, (h*size.MaxSide+long/2)/long)
+func blank(w, h int, f frame) *Canvas {
+	return &Canvas{rgba: image.NewRGBA(image.Rect(0, 0, w, h)), raster: vector.NewRasterizer(w, h), letters: newLetters(), frame: f}
 }
 
 // Bounds returns width and height of the canvas in its own pixels.
@@ -77,7 +62,9 @@ func (c *Canvas) RGBA() *image.RGBA { return c.rgba }
 
 // Place returns the canvas position of a source position.
 func (c *Canvas) Place(p geom.Vec) geom.Vec {
-	return geom.Vec{X: float64((p.X+0.5)*c.sx) - 0.5, Y: float64((p.Y+0.5)*c.sy) - 0.5}
+	w, h := c.Bounds()
+	sx, sy := float64(w)/float64(c.part.Dx()), float64(h)/float64(c.part.Dy())
+	return geom.Vec{X: float64((p.X+0.5-float64(c.part.Min.X))*sx) - 0.5, Y: float64((p.Y+0.5-float64(c.part.Min.Y))*sy) - 0.5}
 }
 
 // PNG encodes the canvas.
@@ -90,43 +77,25 @@ func (c *Canvas) PNG() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// reduce writes the area average of img into dst; where dst is larger, pixels repeat.
-func reduce(img *cxr.Image, dst *image.RGBA) {
-	w, h := dst.Rect.Dx(), dst.Rect.Dy()
-	cols := bounds(img.Width, w)
-	rows := bounds(img.Height, h)
-	sums := make([]uint32, w)
-	for y := 0; y < h; y++ {
-		clear(sums)
-		y0, y1 := rows[y], max(rows[y+1], rows[y]+1)
-		for sy := y0; sy < y1; sy++ {
-			addRow(sums, img.Row(sy), cols)
-		}
-		line := dst.Pix[y*dst.Stride:]
-		for x := 0; x < w; x++ {
-			n := uint32((max(cols[x+1], cols[x]+1) - cols[x]) * (y1 - y0))
-			g := uint8((sums[x] + n/2) / n)
-			line[4*x], line[4*x+1], line[4*x+2], line[4*x+3] = g, g, g, 255
-		}
+// Lay puts a layer of the same size over the canvas.
+//
+// Errors: another size.
+func (c *Canvas) Lay(layer *Canvas) error {
+	if c.rgba.Rect != layer.rgba.Rect {
+		return fmt.Errorf("overlay: a layer of %v over a canvas of %v", layer.rgba.Rect.Size(), c.rgba.Rect.Size())
 	}
+	draw.Draw(c.rgba, c.rgba.Rect, layer.rgba, image.Point{}, draw.Over)
+	return nil
 }
 
-func addRow(sums []uint32, row []uint8, cols []int) {
-	for x := range sums {
-		var s uint32
-		for _, v := range row[cols[x]:max(cols[x+1], cols[x]+1)] {
-			s += uint32(v)
-		}
-		sums[x] += s
-	}
+// Paste draws another canvas with its top left corner at (x, y), scaled to the given
+// width and height.
+func (c *Canvas) Paste(x, y, width, height int, from *Canvas) {
+	to := image.Rect(x, y, x+width, y+height)
+	draw.ApproxBiLinear.Scale(c.rgba, to, from.rgba, from.rgba.Rect, draw.Over, nil)
 }
 
-// bounds returns where each of n output cells starts among in source cells, plus the end.
-func bounds(in, n int) []int {
-	b := make([]int, n+1)
-	for i := range b {
-		b[i] = i * in / n
-	}
-	b[n] = in
-	return b
+// Fill paints a rectangle of the canvas's own pixels.
+func (c *Canvas) Fill(x, y, width, height int, col color.RGBA) {
+	c.fillRect(image.Rect(x, y, x+width, y+height), col)
 }

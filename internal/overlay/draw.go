@@ -18,32 +18,44 @@ type Stroke struct {
 }
 
 // Tint lays a transparent colour over the set pixels of a mask; alpha is in (0, 1]. The
-// mask may have any grid: it is stretched over the source picture.
+// mask may have any grid: it is stretched over the whole source picture.
 func (c *Canvas) Tint(m mask.Mask, col color.RGBA, alpha float64) {
+	a := uint32(math.Round(alpha * 256))
+	c.eachRun(m, func(y, x0, x1 int) {
+		line := c.rgba.Pix[y*c.rgba.Stride:]
+		for x := x0; x < x1; x++ {
+			blend(line[4*x:4*x+4], col, a)
+		}
+	})
+}
+
+// eachRun calls fn for every run of canvas pixels, columns x0 to x1 (exclusive), whose
+// centres lie on set pixels of the mask.
+func (c *Canvas) eachRun(m mask.Mask, fn func(y, x0, x1 int)) {
 	if m.IsEmpty() {
 		return
 	}
-	a := uint32(math.Round(alpha * 256))
 	w, h := c.Bounds()
-	columns := pixelOf(m.W, w)
+	columns := firstAt(m.W, c.fullW, c.part.Min.X, c.part.Dx(), w)
 	for y := 0; y < h; y++ {
-		row := m.Row((2*y + 1) * m.H / (2 * h))
-		line := c.rgba.Pix[y*c.rgba.Stride:]
-		for _, r := range row {
-			for x := columns[r.X0]; x < columns[r.X1]; x++ {
-				blend(line[4*x:4*x+3], col, a)
+		// The centre of canvas row y in the mask's rows.
+		at := (2*h*c.part.Min.Y + (2*y+1)*c.part.Dy()) * m.H / (2 * h * c.fullH)
+		for _, r := range m.Row(at) {
+			if x0, x1 := columns[r.X0], columns[r.X1]; x0 < x1 {
+				fn(y, x0, x1)
 			}
 		}
 	}
 }
 
-// pixelOf returns, for every grid column, the first canvas column whose centre lies in it
-// or after it.
-func pixelOf(grid, canvas int) []int {
+// firstAt returns, for every column of a mask, the first of w canvas columns whose centre
+// lies in it or after it, when the canvas shows size columns from min of a picture of full
+// columns.
+func firstAt(grid, full, min, size, w int) []int {
 	first := make([]int, grid+1)
 	x := 0
 	for g := range first {
-		for x < canvas && (2*x+1)*grid < 2*canvas*g {
+		for x < w && (2*w*min+(2*x+1)*size)*grid < 2*w*g*full {
 			x++
 		}
 		first[g] = x
@@ -51,30 +63,31 @@ func pixelOf(grid, canvas int) []int {
 	return first
 }
 
-// Outline draws the border between set and unset pixels of a mask.
+// Outline draws the border of a mask, from within, about as wide as the stroke.
 func (c *Canvas) Outline(m mask.Mask, s Stroke) {
 	if m.IsEmpty() {
 		return
 	}
 	w, h := c.Bounds()
-	columns := pixelOf(m.W, w)
-	set := make([]bool, (w+2)*(h+2))
-	at := func(x, y int) int { return (y+1)*(w+2) + x + 1 }
-	for y := 0; y < h; y++ {
-		for _, r := range m.Row((2*y + 1) * m.H / (2 * h)) {
-			for x := columns[r.X0]; x < columns[r.X1]; x++ {
-				set[at(x, y)] = true
-			}
-		}
+	stride := w + 2
+	if len(c.stained) < stride*(h+2) {
+		c.stained = make([]bool, stride*(h+2))
 	}
-	reach := int(math.Ceil(s.Width/2)) - 1
+	set := c.stained
+	clear(set)
+	c.eachRun(m, func(y, x0, x1 int) {
+		for x := x0; x < x1; x++ {
+			set[(y+1)*stride+x+1] = true
+		}
+	})
+	full := max(1, int(math.Round(s.Width)))
 	for y := 0; y < h; y++ {
 		for x := 0; x < w; x++ {
-			i := at(x, y)
-			if !set[i] || (set[i-1] && set[i+1] && set[i-w-2] && set[i+w+2]) {
+			i := (y+1)*stride + x + 1
+			if !set[i] || (set[i-1] && set[i+1] && set[i-stride] && set[i+stride]) {
 				continue
 			}
-			c.fillRect(image.Rect(x-reach, y-reach, x+reach+1, y+reach+1), s.Colour)
+			c.fillRect(image.Rect(x-full/2, y-full/2, x+(full+1)/2, y+(full+1)/2), s.Colour)
 		}
 	}
 }
@@ -190,15 +203,17 @@ func around(pts []geom.Vec) image.Rectangle {
 func (c *Canvas) fillRect(r image.Rectangle, col color.RGBA) {
 	r = r.Intersect(c.rgba.Rect)
 	for y := r.Min.Y; y < r.Max.Y; y++ {
-		for x := r.Min.X; x < r.Max.X; x++ {
-			c.rgba.SetRGBA(x, y, col)
+		line := c.rgba.Pix[c.rgba.PixOffset(r.Min.X, y):c.rgba.PixOffset(r.Max.X, y)]
+		for i := 0; i < len(line); i += 4 {
+			line[i], line[i+1], line[i+2], line[i+3] = col.R, col.G, col.B, col.A
 		}
 	}
 }
 
-// blend mixes a colour into three bytes with weight a of 256.
+// blend lays a colour over one premultiplied pixel with weight a of 256.
 func blend(px []uint8, col color.RGBA, a uint32) {
 	px[0] = uint8((uint32(px[0])*(256-a) + uint32(col.R)*a) >> 8)
 	px[1] = uint8((uint32(px[1])*(256-a) + uint32(col.G)*a) >> 8)
 	px[2] = uint8((uint32(px[2])*(256-a) + uint32(col.B)*a) >> 8)
+	px[3] = uint8((uint32(px[3])*(256-a) + 255*a) >> 8)
 }

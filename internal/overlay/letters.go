@@ -4,6 +4,7 @@ import (
 	"image"
 	"image/color"
 	"math"
+	"sync"
 
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/gofont/gobold"
@@ -34,6 +35,19 @@ type Text struct {
 	Halo   bool
 }
 
+// typefaces are the compiled-in fonts: regular, and bold.
+var typefaces = sync.OnceValue(func() map[bool]*opentype.Font {
+	fonts := map[bool]*opentype.Font{}
+	for bold, data := range map[bool][]byte{false: goregular.TTF, true: gobold.TTF} {
+		f, err := opentype.Parse(data)
+		if err != nil {
+			panic(err) // a fault of the program; a test parses them
+		}
+		fonts[bold] = f
+	}
+	return fonts
+})
+
 type faceKey struct {
 	size float64
 	bold bool
@@ -51,15 +65,7 @@ func (l *letters) face(t Text) font.Face {
 	if f, ok := l.faces[k]; ok {
 		return f
 	}
-	data := goregular.TTF
-	if t.Bold {
-		data = gobold.TTF
-	}
-	parsed, err := opentype.Parse(data)
-	if err != nil {
-		panic(err) // the fonts are compiled in
-	}
-	f, err := opentype.NewFace(parsed, &opentype.FaceOptions{Size: t.Size, DPI: 72, Hinting: font.HintingFull})
+	f, err := opentype.NewFace(typefaces()[t.Bold], &opentype.FaceOptions{Size: t.Size, DPI: 72, Hinting: font.HintingFull})
 	if err != nil {
 		panic(err)
 	}
@@ -88,16 +94,50 @@ func (c *Canvas) Words(x, y float64, words string, t Text) {
 	put(0, 0, t.Colour)
 }
 
-// Label sets words beside a source position, on the side that stays inside the canvas.
-func (c *Canvas) Label(p geom.Vec, words string, t Text) {
+// Side is where a tag stands from its point.
+type Side uint8
+
+// Sides. The zero value chooses Right.
+const (
+	Right Side = iota
+	Left
+	Above
+	Below
+	Centre
+)
+
+// Tag sets words on a dark plate beside a source position, pushed back where it would
+// leave the canvas.
+func (c *Canvas) Tag(p geom.Vec, side Side, words string, t Text) {
 	q := c.Place(p)
 	w, h := c.Bounds()
-	width := c.Width(words, t)
-	x, y := q.X+8, q.Y-6
-	if x+width > float64(w)-4 {
-		x = q.X - 8 - width
+	padX, padY := math.Round(t.Size*0.35), math.Round(t.Size*0.2)
+	width, height := math.Ceil(c.Width(words, t))+2*padX, math.Round(t.Size*1.1)+2*padY
+	gap := math.Round(t.Size * 0.5)
+	x, y := q.X-width/2, q.Y-height/2
+	switch side {
+	case Right:
+		x = q.X + gap
+	case Left:
+		x = q.X - gap - width
+	case Above:
+		y = q.Y - gap - height
+	case Below:
+		y = q.Y + gap
+	case Centre:
 	}
-	x = math.Max(4, x)
-	y = math.Min(math.Max(t.Size+2, y), float64(h)-6)
-	c.Words(x, y, words, t)
+	x = math.Round(math.Max(2, math.Min(x, float64(w)-width-2)))
+	y = math.Round(math.Max(2, math.Min(y, float64(h)-height-2)))
+	c.plate(x, y, width, height, math.Round(t.Size*0.25))
+	c.Words(x+padX, y+padY+math.Round(t.Size*0.88), words, t)
 }
+
+// plate draws a dark rectangle with cut corners.
+func (c *Canvas) plate(x, y, w, h, r float64) {
+	x, y = x-0.5, y-0.5
+	c.polygon([]geom.Vec{{X: x + r, Y: y}, {X: x + w - r, Y: y}, {X: x + w, Y: y + r}, {X: x + w, Y: y + h - r},
+		{X: x + w - r, Y: y + h}, {X: x + r, Y: y + h}, {X: x, Y: y + h - r}, {X: x, Y: y + r}}, plateColour)
+}
+
+// plateColour is Ink at four fifths, premultiplied.
+var plateColour = color.RGBA{10, 11, 14, 205}
