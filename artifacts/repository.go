@@ -113,6 +113,10 @@ func (r *Repository) ForClass(class string) *Repository {
 	return &view
 }
 
+// MayHold returns nil if the store may hold blobs of a data class, else the error that Put
+// would return.
+func (r *Repository) MayHold(class string) error { return r.ForClass(class).checkClass() }
+
 // checkClass refuses bytes that the store is not attested for.
 func (r *Repository) checkClass() error {
 	if r.class == "" || !r.opts.Remote || r.opts.Attestation.Allows(r.class) {

@@ -2,6 +2,9 @@ package s3store
 
 import (
 	"errors"
+	"fmt"
+	"net/url"
+	"strings"
 
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/smithy-go"
@@ -20,5 +23,22 @@ func failure(op, name string, err error) s3config.Failure {
 	if errors.As(err, &resp) {
 		f.Status = resp.HTTPStatusCode()
 	}
+	var sent *url.Error
+	switch {
+	case api != nil && resp != nil && api.ErrorMessage() != "":
+		f.Err = &plain{err, fmt.Sprintf("%s: %s (status %d, request %s)", f.Code, strings.TrimSpace(api.ErrorMessage()), f.Status, resp.RequestID)}
+	case api == nil && errors.As(err, &sent):
+		f.Err = &plain{err, sent.Error()}
+	}
 	return f
 }
+
+// plain is an error of the client with a text that people can read; the client's own repeats
+// its layers.
+type plain struct {
+	error
+	text string
+}
+
+func (p *plain) Error() string { return p.text }
+func (p *plain) Unwrap() error { return p.error }

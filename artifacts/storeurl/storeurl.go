@@ -2,6 +2,7 @@ package storeurl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -41,12 +42,21 @@ type Store struct {
 	host  artifacts.Host
 }
 
+// AddressError reports an address that cannot be read: nothing was sent anywhere.
+type AddressError struct{ Err error }
+
+// Error is the cause's text, which names what is wrong and what there is instead.
+func (e *AddressError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *AddressError) Unwrap() error { return e.Err }
+
 // Open opens the store that address names and returns a repository over it.
 //
 // A remote store is asked for the bucket and, unless ReadOnly, probed: what it breaks is
 // replaced by a fallback that Repository.Fallbacks names, or it is refused.
 //
-// Errors: an address that cannot be read; ErrUnreachable, ErrDenied, ErrUnsafeStore.
+// Errors: *AddressError; ErrUnreachable, ErrDenied, ErrUnsafeStore.
 func Open(ctx context.Context, address string, opts Options) (*artifacts.Repository, error) {
 	s, err := Resolve(ctx, address, opts)
 	if err != nil {
@@ -95,13 +105,13 @@ func Resolve(ctx context.Context, address string, opts Options) (Store, error) {
 	scheme, rest, ok := strings.Cut(address, "://")
 	switch {
 	case address == "":
-		return s, fmt.Errorf("store address is empty: want a folder, file://, mem://, s3:// or minio://")
+		return s, &AddressError{errors.New("store address is empty: want a folder, file://, mem://, s3:// or minio://")}
 	case !ok:
 		return s.folder(address, opts)
 	case scheme == "file":
 		path, err := url.PathUnescape(rest)
 		if err != nil || !filepath.IsAbs(path) {
-			return s, fmt.Errorf("store %q: want file:///absolute/path", address)
+			return s, &AddressError{fmt.Errorf("store %q: want file:///absolute/path", address)}
 		}
 		return s.folder(path, opts)
 	case scheme == "mem":
@@ -110,7 +120,7 @@ func Resolve(ctx context.Context, address string, opts Options) (Store, error) {
 	case scheme == "s3", scheme == "minio":
 		return s.remote(ctx, address, opts)
 	}
-	return s, fmt.Errorf("store scheme %q is not known; want a folder, file://, mem://, s3:// or minio://", scheme)
+	return s, &AddressError{fmt.Errorf("store scheme %q is not known; want a folder, file://, mem://, s3:// or minio://", scheme)}
 }
 
 func (s Store) folder(path string, opts Options) (Store, error) {
@@ -125,7 +135,7 @@ func (s Store) folder(path string, opts Options) (Store, error) {
 func (s Store) remote(ctx context.Context, address string, opts Options) (Store, error) {
 	cfg, err := s3config.Parse(address)
 	if err != nil {
-		return s, err
+		return s, &AddressError{err}
 	}
 	cfg.Credentials = opts.Credentials
 	s.Remote, s.Settings = true, cfg.Settings()

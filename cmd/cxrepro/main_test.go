@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -35,6 +37,11 @@ type bench struct {
 	// spec and data are what run gets.
 	spec string
 	data []string
+	// store, if set, replaces the folder in the state directory; credentials are for it.
+	store       string
+	credentials []string
+	// hear, if set, gets what run says as it says it.
+	hear io.Writer
 }
 
 func newBench(t *testing.T, cases int) *bench {
@@ -58,9 +65,13 @@ func (b *bench) command(args ...string) *exec.Cmd {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	c := exec.Command(exe, append(args, "--state", b.state)...)
+	args = append(args, "--state", b.state)
+	if b.store != "" {
+		args = append(args, "--store", b.store)
+	}
+	c := exec.Command(exe, args...)
 	c.Dir = b.dir
-	c.Env = append(append(os.Environ(), asCommand+"=1"), b.environment...)
+	c.Env = slices.Concat(os.Environ(), []string{asCommand + "=1"}, b.credentials, b.environment)
 	return c
 }
 
@@ -71,6 +82,9 @@ func (b *bench) run(args ...string) (int, *contract.Receipt, string) {
 	all := append([]string{"run", b.spec, "--json", "--heartbeat-timeout", "2s", "--retry-interval", "100ms"}, b.data...)
 	c := b.command(append(all, args...)...)
 	c.Stdout, c.Stderr = &out, &errs
+	if b.hear != nil {
+		c.Stderr = io.MultiWriter(&errs, b.hear)
+	}
 	err := c.Run()
 	code := c.ProcessState.ExitCode()
 	if err != nil && code < 0 && c.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {

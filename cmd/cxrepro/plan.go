@@ -11,6 +11,7 @@ import (
 	"cxrepro/artifacts"
 	"cxrepro/experiments"
 	"cxrepro/internal/contract"
+	"cxrepro/internal/datause"
 	"cxrepro/internal/segment"
 )
 
@@ -36,6 +37,11 @@ func (a *app) prepare(ctx context.Context, store *artifacts.Repository, file str
 	spec, err := experiments.Parse(file, text, sets...)
 	if err != nil {
 		return nil, usageError("correct the spec; nothing was started", "%v", err)
+	}
+	if class, err := datause.Parse(spec.Dataset.DataUse); err == nil && !class.Free() {
+		if err := store.MayHold(class.String()); err != nil {
+			return nil, usageError(artifacts.HintOf(err), "dataset.data_use: %v", err)
+		}
 	}
 	model, err := a.pinMasks(ctx, store, spec, filepath.Dir(file))
 	if err != nil {

@@ -58,10 +58,10 @@ type session struct {
 	close func() error
 }
 
-// open opens log, store, server and worker in this order; session.close ends them in the
-// other. The worker finishes its image in hand.
-func (a *app) open(ctx context.Context, f workerFlags) (s *session, err error) {
-	s = &session{}
+// open opens log, server and worker in this order; session.close ends them in the other.
+// The worker finishes its image in hand.
+func (a *app) open(ctx context.Context, store *artifacts.Repository, f workerFlags) (s *session, err error) {
+	s = &session{store: store}
 	var closers []func() error
 	s.close = func() error {
 		var errs []error
@@ -81,12 +81,6 @@ func (a *app) open(ctx context.Context, f workerFlags) (s *session, err error) {
 	}
 	s.log = log
 	closers = append(closers, closeLog)
-	if s.store, err = a.openStore(ctx); err != nil {
-		return nil, err
-	}
-	for _, line := range s.store.Fallbacks() {
-		a.say("store: " + line)
-	}
 	if s.conn, err = a.openTemporal(ctx, a.temporalOptions(log)); err != nil {
 		return nil, err
 	}
@@ -132,7 +126,7 @@ func (a *app) runSpec(ctx context.Context, file string, f runFlags) (*outcome, e
 	if err := needData(p, f.worker.data); err != nil {
 		return nil, err
 	}
-	s, err := a.open(ctx, f.worker)
+	s, err := a.open(ctx, store, f.worker)
 	if err != nil {
 		return nil, err
 	}

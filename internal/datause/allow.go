@@ -69,11 +69,10 @@ type promise struct {
 
 func allow(c Class, a Attestation, today time.Time, place string, promises []promise) error {
 	deny := func(missing ...string) error { return &DeniedError{Class: c, Place: place, Missing: missing} }
-	switch c {
-	case Synthetic, Public, PublicAttribution:
+	switch {
+	case c.Free():
 		return nil
-	case Credentialed:
-	default:
+	case !c.Valid():
 		return deny("a known class of the data")
 	}
 	if a.Local {

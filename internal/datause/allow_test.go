@@ -110,3 +110,12 @@ func TestText(t *testing.T) {
 		t.Error("the unset class has a text form")
 	}
 }
+
+// Only credentialed data and what is not known need an attestation.
+func TestFree(t *testing.T) {
+	for c, want := range map[Class]bool{0: false, Synthetic: true, Public: true, PublicAttribution: true, Credentialed: false, Credentialed + 1: false} {
+		if c.Free() != want {
+			t.Errorf("class %s free %t, want %t", c, c.Free(), want)
+		}
+	}
+}

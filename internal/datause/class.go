@@ -32,6 +32,10 @@ func Classes() []Class { return []Class{Synthetic, Public, PublicAttribution, Cr
 // Valid reports whether c is one of the classes.
 func (c Class) Valid() bool { return c >= Synthetic && c <= Credentialed }
 
+// Free reports whether bytes of the class may be kept anywhere without an attestation.
+// What is not known is not free.
+func (c Class) Free() bool { return c == Synthetic || c == Public || c == PublicAttribution }
+
 // String returns the text form, "unset" for anything invalid.
 func (c Class) String() string {
 	if !c.Valid() {

@@ -24,9 +24,19 @@ type scene struct {
 // Assess measures one case.
 func Assess(c *Case, sw Switches) *Result {
 	sc := newScene(c, sw)
-	out := &Result{Case: c.Name, Tasks: map[string]*Finding{}}
-	out.Global = sc.global()
-	mirrored := slices.Contains(out.Global.Failed, "global.orientation")
+	global := sc.global()
+	mirrored := slices.Contains(global.Failed, "global.orientation")
+	return &Result{Case: c.Name, Global: global, Tasks: sc.tasks(mirrored), XRagent: sc.xragent(mirrored)}
+}
+
+// Measure runs the twelve tasks alone, without filter and X-Ragent values.
+func Measure(c *Case, sw Switches) map[string]*Finding {
+	sc := newScene(c, sw)
+	return sc.tasks(sc.orientation(newFinding()) == "mirrored")
+}
+
+func (sc *scene) tasks(mirrored bool) map[string]*Finding {
+	out := map[string]*Finding{}
 	measures := []func(*Finding) (reason, string){sc.inclusionTask, sc.inspiration, sc.rotation, sc.projection, sc.cardiomegaly, sc.mediastinum,
 		sc.carina, sc.deviation, sc.knob, sc.ascending, sc.enlarged, sc.tortuous}
 	for i, name := range Tasks {
@@ -36,9 +46,8 @@ func Assess(c *Case, sw Switches) *Result {
 		} else {
 			f.finish(measures[i](f))
 		}
-		out.Tasks[name] = f
+		out[name] = f
 	}
-	out.XRagent = sc.xragent(mirrored)
 	return out
 }
 

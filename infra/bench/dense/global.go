@@ -40,7 +40,7 @@ func (sc *scene) global() Global {
 	}
 	f.check("global.mask_count", n >= sc.MaskNumMin, n)
 	sc.heartPosition(f)
-	mean := gradientMean(sc.Picture)
+	mean := GradientMean(sc.Picture)
 	f.check("global.gradient", !(sc.GradientMax && mean >= gradientMeanMax) && !(sc.GradientMin && mean < gradientMeanMin), mean)
 	orientation := sc.orientation(f)
 	return Global{QC: f.QC, Failed: f.Failed, Orientation: orientation}
@@ -90,8 +90,8 @@ func (sc *scene) heartPosition(f *Finding) {
 	f.check("global.heart_position", v < abdominalRatioMax, v)
 }
 
-// gradientMean is the mean length of the 5x5 Sobel gradient over all pixels.
-func gradientMean(p *Picture) float64 {
+// GradientMean is the mean length of the 5x5 Sobel gradient over all pixels.
+func GradientMean(p *Picture) float64 {
 	smooth, slope := [5]float64{1, 4, 6, 4, 1}, [5]float64{-1, -2, 0, 2, 1}
 	sum := 0.0
 	var sm, sl [5][]float64 // five rows filtered along x: smoothed, differentiated

@@ -38,8 +38,8 @@ func (sc *scene) boxAgrees(e extent, b [4]int) (pass bool, iou, dist float64, ok
 		return false, 0, 0, false
 	}
 	iou = float64(w*h) / float64(union)
-	dx := sc.shareW((e.x0+e.x1)/2 - (o.x0+o.x1)/2)
-	dy := sc.shareH((e.y0+e.y1)/2 - (o.y0+o.y1)/2)
+	dx := sc.shareW((e.x0+e.x1)>>1 - (o.x0+o.x1)>>1) // a box may begin outside the picture
+	dy := sc.shareH((e.y0+e.y1)>>1 - (o.y0+o.y1)>>1)
 	dist = math.Sqrt(float64(dx*dx) + float64(dy*dy))
 	pass = iou >= heartIoUHigh && dist <= heartDistHigh || heartIoULow <= iou && iou < heartIoUHigh && dist <= heartDistLow
 	return pass, iou, dist, true

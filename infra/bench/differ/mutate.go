@@ -3,6 +3,7 @@ package differ
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"cxrepro/infra/bench/dense"
 )
@@ -172,3 +173,6 @@ func (m *mutator) near(p *dense.Plane) (x0, y0, x1, y1 int) {
 	y0, y1 = b[1]+m.IntN(b[3]-b[1]+1), b[1]+m.IntN(b[3]-b[1]+1)
 	return min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)
 }
+
+// Structures are the masks that the tasks read.
+func Structures() []string { return slices.Clone(read) }

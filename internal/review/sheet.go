@@ -1,0 +1,411 @@
+package review
+
+import (
+	"context"
+	"fmt"
+	"html/template"
+
+	"cxrepro/activities"
+	"cxrepro/internal/chexstruct"
+	"cxrepro/internal/report"
+)
+
+// Options say how many cases a sheet shows. Zero fields take their defaults; counts are
+// over everything, whatever is shown.
+type Options struct {
+	// PerStratum is the most tiles of one stratum on a page. Default 12.
+	PerStratum int
+	// Bins is the number of value ranges. Default 8.
+	Bins int
+	// PerBin is the most tiles per value range. Default 1 in a whole sheet, 6 on the page
+	// of one rule.
+	PerBin int
+}
+
+func (o Options) withDefaults(perBin int) Options {
+	if o.PerStratum <= 0 {
+		o.PerStratum = 12
+	}
+	if o.Bins <= 0 {
+		o.Bins = 8
+	}
+	if o.PerBin <= 0 {
+		o.PerBin = perBin
+	}
+	return o
+}
+
+// Made says what a sheet consists of.
+type Made struct {
+	// Pages and Tiles count what was written; Unseen the cases without a picture.
+	Pages, Tiles, Unseen int
+}
+
+// Build writes a review sheet: an overview, a page and a page of value ranges per task, a
+// page per step of the global filter, and a contact sheet for each page of tiles.
+//
+// Errors: those of the input and of the sink. A picture that is out of reach is a tile that
+// says so.
+func Build(ctx context.Context, in activities.ReportInput, sink Sink, o Options) (Made, error) {
+	s, err := readAll(ctx, in)
+	if err != nil {
+		return Made{}, err
+	}
+	return build(ctx, in, s, sink, o)
+}
+
+func build(ctx context.Context, in activities.ReportInput, s *scan, sink Sink, o Options) (Made, error) {
+	b := &builder{in: in, scan: s, sink: sink, o: o.withDefaults(1), limits: limits{in.Rules}, maker: newMaker(in, s, sink)}
+	b.plan()
+	if err := b.maker.run(ctx); err != nil {
+		return Made{}, err
+	}
+	if err := b.write(); err != nil {
+		return Made{}, err
+	}
+	return Made{Pages: b.pages, Tiles: len(b.maker.tiles), Unseen: len(b.maker.gone)}, nil
+}
+
+// builder holds what the pages of one sheet share.
+type builder struct {
+	in     activities.ReportInput
+	scan   *scan
+	sink   Sink
+	o      Options
+	limits limits
+	maker  *maker
+	plans  []*pagePlan
+	pages  int
+}
+
+// pagePlan is a page of tiles before they are made.
+type pagePlan struct {
+	file   string
+	words  taskWords
+	task   chexstruct.Task
+	rule   chexstruct.Rule
+	strata []stratumPlan
+	ranges []rangePlan
+}
+
+type stratumPlan struct {
+	name, badge, tone string
+	total             int
+	shown             []tileID
+}
+
+type rangePlan struct {
+	key   seriesKey
+	bins  []bin
+	shown [][]tileID
+}
+
+// plan chooses the tiles of every page.
+func (b *builder) plan() {
+	for _, r := range filterRules {
+		if len(b.scan.filter[r]) == 0 {
+			continue // the preset does not look
+		}
+		p := &pagePlan{file: "filter-" + fileOf(r)[len("global-"):] + ".html", words: filterText[r], task: chexstruct.Global, rule: r}
+		b.strata(p, []string{strataFailed, strataPassed}, b.scan.filter[r], func(name string) (string, string) {
+			if name == strataFailed {
+				return "failed", toneFailed
+			}
+			return "passed", toneNormal
+		})
+		b.plans = append(b.plans, p)
+	}
+	for _, t := range b.scan.tasks {
+		p := &pagePlan{file: t.String() + ".html", words: taskText[t], task: t}
+		b.strata(p, strataOf(t), b.scan.strata[t], func(name string) (string, string) { return stratumWords(t, name) })
+		b.plans = append(b.plans, p)
+	}
+	for _, p := range b.plans {
+		b.ranges(p)
+		b.contact(p)
+	}
+}
+
+func (b *builder) strata(p *pagePlan, names []string, members map[string][]int32, words func(string) (string, string)) {
+	for _, name := range names {
+		st := stratumPlan{name: name, total: len(members[name])}
+		st.badge, st.tone = words(name)
+		for _, o := range pick(members[name], b.o.PerStratum) {
+			st.shown = append(st.shown, tileID{o, p.task, p.rule})
+		}
+		b.maker.want(st.shown...)
+		p.strata = append(p.strata, st)
+	}
+}
+
+// ranges plans the value ranges of a page: those of its rule, or of all rules of its task.
+func (b *builder) ranges(p *pagePlan) {
+	for _, key := range b.scan.keysOf(p.task) {
+		if p.task == chexstruct.Global && key.rule != p.rule {
+			continue
+		}
+		r := rangePlan{key: key, bins: b.scan.series[key].bins(b.o.Bins)}
+		for i := range r.bins {
+			var ids []tileID
+			for _, o := range r.bins[i].examples(b.o.PerBin) {
+				ids = append(ids, tileID{o, p.task, p.rule})
+			}
+			b.maker.want(ids...)
+			r.shown = append(r.shown, ids)
+		}
+		p.ranges = append(p.ranges, r)
+	}
+}
+
+// contact chooses the tiles of the page's contact sheet: as many of each stratum as share
+// the room evenly.
+func (b *builder) contact(p *pagePlan) {
+	for _, id := range p.contact() {
+		b.maker.contact[id] = true
+	}
+}
+
+func (p *pagePlan) contact() []tileID {
+	takes := make([]int, len(p.strata))
+	for room := contactMost; room > 0; {
+		grown := false
+		for i, st := range p.strata {
+			if room > 0 && takes[i] < len(st.shown) {
+				takes[i]++
+				room--
+				grown = true
+			}
+		}
+		if !grown {
+			break
+		}
+	}
+	var ids []tileID
+	for i, st := range p.strata {
+		for _, at := range spread(len(st.shown), takes[i]) {
+			ids = append(ids, st.shown[at])
+		}
+	}
+	return ids
+}
+
+// shared is what every page shows.
+type shared struct {
+	Name, Paper, Rules string
+	Class              string
+	Notice             string
+	Warn               bool
+	Filter, Tasks      []link
+}
+
+type link struct{ File, Title string }
+
+func (b *builder) shared() shared {
+	sh := shared{Name: b.in.Summary.Name, Paper: b.in.Summary.Paper, Rules: b.in.Summary.Rules, Class: b.in.Plan.DataUse}
+	sh.Notice, sh.Warn = classNotice(b.in.Plan.DataUse)
+	for _, p := range b.plans {
+		l := link{p.file, p.words.Title}
+		if p.task == chexstruct.Global {
+			sh.Filter = append(sh.Filter, l)
+		} else {
+			sh.Tasks = append(sh.Tasks, l)
+		}
+	}
+	return sh
+}
+
+// classNotice says what the data's class means for whoever holds the sheet.
+func classNotice(class string) (words string, warn bool) {
+	switch class {
+	case "synthetic":
+		return "Synthetic pictures: they show no person.", false
+	case "public":
+		return "Made from public data.", false
+	case "public_attribution":
+		return "Made from public data that asks for attribution: name the data set where you show these pictures.", false
+	}
+	return "Made from credentialed data (class " + class + "): it must not leave this machine, be passed on, or be sent to any service.", true
+}
+
+// pageData is what the template of a page of tiles sees.
+type pageData struct {
+	shared
+	File, Title, Question, How, Limit string
+	Legend                            []swatch
+	Total                             int
+	TotalWords                        string
+	Strata                            []stratumData
+	Ranges                            []rangeData
+	Contact                           string
+	RangeFile                         string
+	Filtering                         bool
+}
+
+type stratumData struct {
+	Name, Badge, Tone string
+	Total             int
+	Share             float64
+	Shown             int
+	Tiles             []*tile
+}
+
+type rangeData struct {
+	Name, Part, What, Must, Counts string
+	Plot                           template.HTML
+	Bins                           []binData
+}
+
+type binData struct {
+	Low, High  string
+	Pass, Fail int
+	Tiles      []*tile
+}
+
+// write renders every page once its tiles are made.
+func (b *builder) write() error {
+	sh := b.shared()
+	for _, p := range b.plans {
+		if err := b.writePage(sh, p); err != nil {
+			return fmt.Errorf("page %s: %w", p.file, err)
+		}
+	}
+	if err := b.writeIndex(sh); err != nil {
+		return err
+	}
+	if err := b.sink.Put("verdicts.csv", b.verdictForm()); err != nil {
+		return err
+	}
+	return b.sink.Put("style.css", styleCSS)
+}
+
+func (b *builder) writePage(sh shared, p *pagePlan) error {
+	d := pageData{shared: sh, File: p.file, Title: p.words.Title, Question: p.words.Question, How: p.words.How, Legend: p.words.Legend, Filtering: p.task == chexstruct.Global}
+	if d.Filtering {
+		d.Limit, d.TotalWords = "passes: "+b.limits.must(p.rule), "images"
+		d.Ranges = b.rangeData(p)
+	} else {
+		d.Limit, d.TotalWords = b.limits.limit(p.task, 0), "images kept by the global filter"
+		d.RangeFile = "ranges-" + p.file
+	}
+	for _, st := range p.strata {
+		d.Total += st.total
+	}
+	for _, st := range p.strata {
+		sd := stratumData{Name: st.name, Badge: st.badge, Tone: st.tone, Total: st.total, Shown: len(st.shown)}
+		if d.Total > 0 {
+			sd.Share = float64(st.total) / float64(d.Total)
+		}
+		for _, id := range st.shown {
+			sd.Tiles = append(sd.Tiles, b.maker.tiles[id])
+		}
+		d.Strata = append(d.Strata, sd)
+	}
+	if ids := p.contact(); len(ids) > 0 {
+		d.Contact = "contact/" + p.file[:len(p.file)-len(".html")] + ".png"
+		tiles := make([]*tile, len(ids))
+		for i, id := range ids {
+			tiles[i] = b.maker.tiles[id]
+		}
+		data, err := contactSheet(p.words.Title+": "+p.words.Question, sh.Name+", rules "+sh.Rules+". "+sh.Notice, tiles)
+		if err != nil {
+			return err
+		}
+		if err := b.sink.Put(d.Contact, data); err != nil {
+			return err
+		}
+	}
+	if err := b.render(p.file, "page.html", d); err != nil {
+		return err
+	}
+	if d.Filtering {
+		return nil
+	}
+	d.Ranges = b.rangeData(p)
+	return b.render(d.RangeFile, "ranges.html", d)
+}
+
+func (b *builder) rangeData(p *pagePlan) []rangeData {
+	var out []rangeData
+	for _, r := range p.ranges {
+		out = append(out, b.oneRange(r))
+	}
+	return out
+}
+
+func (b *builder) oneRange(r rangePlan) rangeData {
+	d := rangeData{Name: r.key.name(), Part: r.key.partName(), What: r.key.what(), Must: b.limits.seriesMust(r.key), Counts: countText(b.scan.series[r.key])}
+	if r.key.rule == 0 {
+		d.Counts = report.Number(len(b.scan.series[r.key].values)) + " values"
+	}
+	d.Plot = template.HTML(histogram(r.bins, b.limits.lines(r.key))) // of our own numbers only
+	for i, n := range r.bins {
+		bd := binData{Low: figureText(n.Low), High: figureText(n.High), Pass: n.Pass, Fail: n.Fail}
+		for _, id := range r.shown[i] {
+			bd.Tiles = append(bd.Tiles, b.maker.tiles[id])
+		}
+		d.Bins = append(d.Bins, bd)
+	}
+	return d
+}
+
+// indexData is what the overview's template sees.
+type indexData struct {
+	shared
+	Account string
+	Tables  []template.HTML
+	Cards   []card
+	Unseen  int
+	Most    int
+}
+
+// card is one page on the overview.
+type card struct {
+	File, RangeFile, Title, Question string
+	Total                            int
+	Filtering                        bool
+	Strata                           []stratumData
+}
+
+func (b *builder) writeIndex(sh shared) error {
+	d := indexData{shared: sh, Account: Account(b.in.Summary), Unseen: len(b.maker.gone), Most: b.o.PerStratum}
+	for _, t := range Tables(b.in.Summary) {
+		d.Tables = append(d.Tables, template.HTML(t.HTML())) // escaped by the table itself
+	}
+	for _, p := range b.plans {
+		c := card{File: p.file, Title: p.words.Title, Question: p.words.Question, Filtering: p.task == chexstruct.Global}
+		if !c.Filtering {
+			c.RangeFile = "ranges-" + p.file
+		}
+		for _, st := range p.strata {
+			c.Total += st.total
+		}
+		for _, st := range p.strata {
+			if st.total > 0 {
+				c.Strata = append(c.Strata, stratumData{Name: st.name, Badge: st.badge, Tone: st.tone, Total: st.total, Share: float64(st.total) / float64(c.Total)})
+			}
+		}
+		d.Cards = append(d.Cards, c)
+	}
+	return b.render("index.html", "index.html", d)
+}
+
+// verdictForm is a table for a reviewer to fill in: every shown case of every task.
+func (b *builder) verdictForm() []byte {
+	rows := []Verdict{}
+	seen := map[[2]int]bool{}
+	for _, p := range b.plans {
+		if p.task == chexstruct.Global {
+			continue
+		}
+		for _, st := range p.strata {
+			for _, id := range st.shown {
+				t := b.maker.tiles[id]
+				if key := [2]int{t.Case, int(p.task)}; !seen[key] {
+					seen[key] = true
+					rows = append(rows, Verdict{Case: t.Case, Task: p.task})
+				}
+			}
+		}
+	}
+	return encodeVerdicts(rows)
+}
