@@ -183,6 +183,8 @@ func TestExplainNamesItsWayOut(t *testing.T) {
 		}
 	}
 	_, talk := s.do(exitUnreachable, "explain", "ffffffffffff", "--store", filepath.Join(t.TempDir(), "none"))
+	s.do(exitUsage, "artifacts", "ls", "--store", "s3://Bad_Bucket")
+	s.do(exitUsage, "artifacts", "ls", "--store", "ftp://x")
 	if !strings.Contains(talk, "no store") {
 		t.Errorf("no store: %s", talk)
 	}

@@ -59,7 +59,10 @@ func artifactsError(err error) error {
 		return err
 	}
 	code := exitFailed
+	var address *storeurl.AddressError
 	switch {
+	case errors.As(err, &address):
+		code = exitUsage
 	case errors.Is(err, artifacts.ErrUnreachable), errors.Is(err, artifacts.ErrDenied):
 		code = exitUnreachable
 	case errors.Is(err, context.Canceled):
