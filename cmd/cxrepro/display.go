@@ -37,7 +37,11 @@ type pace struct {
 	state       string
 }
 
-func (p *pace) see(now time.Time, items int) {
+func (p *pace) see(now time.Time, s contract.StageProgress) {
+	items := s.Items
+	if s.State == contract.StateDone && p.to == items {
+		return // a finished stage keeps its rate
+	}
 	if p.first.IsZero() {
 		p.first, p.from = now, items
 	}
@@ -82,7 +86,7 @@ func (l *lines) show(v view) {
 			p = &pace{state: contract.StateWaiting}
 			l.seen[s.Stage] = p
 		}
-		p.see(now, s.Items)
+		p.see(now, s)
 		changed := s.State != p.state
 		p.state = s.State
 		if changed || due && s.State == contract.StateRunning {
@@ -146,7 +150,7 @@ func (b *bars) show(v view) {
 		}
 		bar := b.bar(s)
 		p := b.seen[s.Stage]
-		p.see(now, s.Items)
+		p.see(now, s)
 		if s.ItemsAll > 0 {
 			bar.SetTotal(int64(s.ItemsAll), false)
 		}

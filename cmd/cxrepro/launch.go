@@ -30,7 +30,7 @@ func launch(ctx context.Context, c client.Client, p *planned, queue string, tuni
 		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 		TypedSearchAttributes:    attrs,
 	}, contract.Launch.Name, contract.LaunchInput{Common: contract.Common{
-		Plan: p.plan, Spec: p.id, Paper: p.spec.Paper, DataUse: use, Queue: queue, Tuning: tuning,
+		Plan: p.plan, Spec: p.id, Paper: p.spec.Paper, DataUse: use, Queue: queue, Tuning: tuning.WithDefaults(),
 	}})
 	if err != nil {
 		return nil, serverError(err)
