@@ -23,6 +23,8 @@ import (
 // no identifier. Several processes may append at the same time; a torn line is skipped.
 type digestCache struct {
 	file *os.File
+	// roots are where data sets lie, by name: two folders of one name are two spaces.
+	roots map[string]string
 
 	mu    sync.Mutex // guards known
 	known map[fileKey]remembered
@@ -39,18 +41,20 @@ type remembered struct {
 	digest   artifacts.Digest
 }
 
-func keyFor(dataset, path string) fileKey {
-	d := artifacts.Sum([]byte(dataset + "\x00" + path))
+// key names a file. What stands before a '|' in dataset is the data set's name.
+func (c *digestCache) key(dataset, path string) fileKey {
+	name, _, _ := strings.Cut(dataset, "|")
+	d := artifacts.Sum([]byte(strings.Join([]string{dataset, c.roots[name], c.roots["masks"], path}, "\x00")))
 	return fileKey(d[:16])
 }
 
 // openDigests reads the cache at path, or begins one. A cache that cannot be read is begun
 // anew: it only saves work.
-func openDigests(path string, log *slog.Logger) (*digestCache, error) {
+func openDigests(path string, roots map[string]string, log *slog.Logger) (*digestCache, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
 	}
-	c := &digestCache{known: map[fileKey]remembered{}}
+	c := &digestCache{roots: roots, known: map[fileKey]remembered{}}
 	if err := c.read(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		log.Warn("digest cache begun anew", "err", err)
 	}
@@ -94,7 +98,7 @@ func parseLine(line string) (key fileKey, r remembered, ok bool) {
 func (c *digestCache) Lookup(dataset, path string, size int64, modified time.Time) (artifacts.Digest, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r, ok := c.known[keyFor(dataset, path)]
+	r, ok := c.known[c.key(dataset, path)]
 	if !ok || r.size != size || r.modified != modified.UnixNano() {
 		return artifacts.Digest{}, false
 	}
@@ -107,7 +111,7 @@ func (c *digestCache) Store(dataset, path string, size int64, modified time.Time
 	if time.Since(modified) < 2*time.Second {
 		return nil
 	}
-	key, r := keyFor(dataset, path), remembered{size, modified.UnixNano(), d}
+	key, r := c.key(dataset, path), remembered{size, modified.UnixNano(), d}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.known[key] == r {

@@ -36,8 +36,10 @@ type Options struct {
 	NoCPU, NoGPU bool
 	// CPUSlots and GPUSlots bound what runs at a time. Defaults: the CPU quota, and 1.
 	CPUSlots, GPUSlots int
-	// Data are the data roots by name.
-	Data map[string]fs.FS
+	// Data are the data roots by name, Roots their paths: digests of files are remembered
+	// per path.
+	Data  map[string]fs.FS
+	Roots map[string]string
 	// Cache is a folder for what can be made again: digests of files, models, unpacked
 	// tables. Required.
 	Cache string
@@ -86,7 +88,7 @@ func Start(o Options) (*Worker, error) {
 	o.defaults()
 	w := &Worker{engines: &engines{opts: o}}
 	var err error
-	if w.digests, err = openDigests(filepath.Join(o.Cache, "digests"), o.Log); err != nil {
+	if w.digests, err = openDigests(filepath.Join(o.Cache, "digests"), o.Roots, o.Log); err != nil {
 		return nil, err
 	}
 	acts, err := activities.New(activities.Options{

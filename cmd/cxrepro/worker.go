@@ -88,9 +88,9 @@ func (a *app) runWorker(conn *temporalconn.Conn, store *artifacts.Repository, lo
 	if err != nil {
 		return nil, err
 	}
-	data := map[string]fs.FS{}
+	data, paths := map[string]fs.FS{}, map[string]string{}
 	for _, r := range roots {
-		data[r.name] = os.DirFS(r.path)
+		data[r.name], paths[r.name] = os.DirFS(r.path), r.path
 	}
 	hook, err := worker.ParseFault(os.Getenv(worker.FaultVariable))
 	if err != nil {
@@ -108,7 +108,7 @@ func (a *app) runWorker(conn *temporalconn.Conn, store *artifacts.Repository, lo
 	return worker.Start(worker.Options{
 		Client: conn.Client, Store: store, Name: fmt.Sprintf("%s:%d", host, os.Getpid()), Queue: f.queue,
 		NoCPU: f.only == "gpu", NoGPU: f.only == "cpu", CPUSlots: f.cpuSlots, GPUSlots: f.gpuSlots, Threads: f.threads, Ahead: f.ahead,
-		Data: data, Cache: filepath.Join(a.StateDir(), "cache"), Stop: f.stop, Stall: f.stall, Log: log, Fault: hook,
+		Data: data, Roots: paths, Cache: filepath.Join(a.StateDir(), "cache"), Stop: f.stop, Stall: f.stall, Log: log, Fault: hook,
 		BuildID: v.Revision, Code: provenance.Code{Version: v.Module, Commit: v.Revision, Dirty: v.Modified},
 		Library: func(ctx context.Context) (string, error) {
 			lib, err := resolve.ONNXRuntime(ctx, a.resolveOptions("onnxruntime"))
