@@ -61,7 +61,7 @@ func syntaxProblem(c *checker, err error) error {
 
 // apply sets one field of s and returns the field's path.
 //
-// Paths are the field names joined by dots; below thresholds and labels the rest of the
+// Paths are the field names joined by dots; null takes an optional field out; below thresholds and labels the rest of the
 // path is one name, since rows are called task.rule.name.
 func apply(s *Spec, set string) (string, error) {
 	path, text, ok := strings.Cut(set, "=")
@@ -94,6 +94,10 @@ func apply(s *Spec, set string) (string, error) {
 		default:
 			return "", fail("%s has no field %q", at, rest)
 		}
+	}
+	if v.Kind() == reflect.Pointer && text == "null" {
+		v.SetZero() // takes an optional field out
+		return path, nil
 	}
 	return path, decodeInto(v, text, path, set)
 }

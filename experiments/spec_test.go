@@ -137,6 +137,16 @@ func TestSet(t *testing.T) {
 	}
 }
 
+func TestSetTakesOptionalFieldsOut(t *testing.T) {
+	s, err := Parse("demo.yaml", demo(t), "dataset.lungs=none", "dataset.lungs_min_dice=null", "dataset.sampling={limit: 1, order: table}", "dataset.sampling=null")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Dataset.LungsMinDice != nil || s.Dataset.Sampling != nil {
+		t.Errorf("%+v: want neither a limit of quality nor a sampling", s.Dataset)
+	}
+}
+
 func TestBadSets(t *testing.T) {
 	for set, want := range map[string]string{
 		"preset":                       "want path=value",
@@ -145,6 +155,7 @@ func TestBadSets(t *testing.T) {
 		"thresholds.no.such.row=1":     `no threshold or switch is called "no.such.row"`,
 		"thresholds.rotation.label.x=": "has no value",
 		"name.first=x":                 `name has no field "first"`,
+		"dataset.limits=null":          `want fields (max_bytes, max_pixels), got nothing`,
 		"dataset.limits.max_bytes=-1":  "want a positive number",
 		"thresholds.projection.label.overlap_split=[1,2]": "want ",
 	} {
