@@ -34,7 +34,7 @@ func lookIngest(ctx context.Context, c client.Client, specID string) (view, erro
 		return v, err
 	}
 	open, err := v.activities(ctx, c, id)
-	s.Items += open
+	s.Items = atMost(s.Items+open, s.ItemsAll)
 	v.Stages = []contract.StageProgress{s}
 	return v, err
 }
@@ -72,7 +72,7 @@ func lookReproduction(ctx context.Context, c client.Client, reproduction string)
 			}
 			s.Items += open
 		}
-		s.Items = min(s.Items, max(s.ItemsAll, s.Items))
+		s.Items = atMost(s.Items, s.ItemsAll)
 	}
 	_, err = v.activities(ctx, c, id)
 	return v, err
@@ -109,7 +109,22 @@ func (v *view) activities(ctx context.Context, c client.Client, id string) (item
 	return items, nil
 }
 
+// atMost bounds n by all, if all is known: the looks at a workflow and at its activities
+// are not taken at one instant, so that a chunk may be seen in both.
+func atMost(n, all int) int {
+	if all > 0 {
+		return min(n, all)
+	}
+	return n
+}
+
+// beat returns how many images of its chunk an open activity has done.
 func beat(a *workflow.PendingActivityInfo) int {
+	switch a.GetActivityType().GetName() {
+	case contract.IngestChunk.Name, contract.SegmentChunk.Name, contract.AssessWindow.Name:
+	default:
+		return 0
+	}
 	var b contract.Beat
 	payloads := a.GetHeartbeatDetails()
 	if payloads == nil || converter.GetDefaultDataConverter().FromPayloads(payloads, &b) != nil {
