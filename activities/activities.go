@@ -45,6 +45,8 @@ type Options struct {
 	// Engine returns the model of a plan, loading it at the first call. Nil on workers
 	// without inference.
 	Engine func(ctx context.Context, p *experiments.Plan) (*Engine, error)
+	// CopyInputs makes ingest store every image that enters, for workers without the folder.
+	CopyInputs bool
 	// Cache is a folder for copies that can be made again; empty means none.
 	Cache string
 	// Digests remembers digests of files by size and time; nil remembers nothing.

@@ -114,6 +114,9 @@ func (c *chunk) row(row ds.Row) error {
 			return err
 		}
 	}
+	if err := c.copyInput(e); err != nil {
+		return err
+	}
 	if err := c.companions(&e); err != nil {
 		return err
 	}
@@ -216,4 +219,35 @@ func (c *chunk) read(row ds.Row) (e contract.Entry, ok bool, err error) {
 		}
 	}
 	return entry(row, loaded.Digest, loaded.Size, rec.Result, loaded.Image.Width, loaded.Image.Height), true, nil
+}
+
+// inputMediaType is the media type of an image's stored copy.
+const inputMediaType = "application/octet-stream"
+
+// inputRef is where a copy of an entry's file is, if there is one.
+func inputRef(e contract.Entry) artifacts.Ref {
+	return artifacts.Ref{Digest: e.Image, Size: e.Size, MediaType: inputMediaType}
+}
+
+// copyInput stores an entry's file, where that is wanted and not done. The manifest names
+// images by digest with and without copies, so copying changes no key.
+func (c *chunk) copyInput(e contract.Entry) error {
+	if !c.a.opts.CopyInputs {
+		return nil
+	}
+	if has, err := c.store.Has(c.pulse.work, e.Image); err != nil || has {
+		return err
+	}
+	data, err := fs.ReadFile(c.src.root, e.Path)
+	if err != nil {
+		return fmt.Errorf("copy case %d: %w", e.Case, err)
+	}
+	ref, err := c.store.Put(c.pulse.work, data, inputMediaType)
+	if err != nil {
+		return err
+	}
+	if ref.Digest != e.Image {
+		return fail(contract.ErrTypeInputChanged, "case %d: the file changed while it was read; run again to read the folder anew", e.Case)
+	}
+	return nil
 }

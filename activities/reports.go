@@ -111,9 +111,9 @@ func (a *Activities) reportInput(p *pulse, pl *plan, data *dataset, windows []co
 			p.progress()
 			return w, nil
 		},
-		Picture: func(_ context.Context, e contract.Entry) (*cxr.Image, error) {
+		Picture: func(ctx context.Context, e contract.Entry) (*cxr.Image, error) {
 			defer p.progress()
-			img, err := a.pixels(pl, e)
+			img, err := a.pixels(ctx, pl, e)
 			if err != nil {
 				return nil, pictureError(err)
 			}

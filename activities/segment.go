@@ -72,7 +72,7 @@ func (a *Activities) masks(ctx context.Context, pl *plan, e contract.Entry) (pro
 	if err != nil {
 		return product{}, err
 	}
-	img, err := a.pixels(pl, e)
+	img, err := a.pixels(ctx, pl, e)
 	if err != nil {
 		return product{}, err
 	}
@@ -117,16 +117,10 @@ func (a *Activities) root(pl *plan, companion string) (fs.FS, error) {
 	return nil, fail(contract.ErrTypeNoData, "this worker has no folder for data set %q; start it with --data %s=FOLDER", pl.Spec.Dataset.Name, pl.Spec.Dataset.Name)
 }
 
-// pixels reads and decodes an entry's file, which must have the bytes that ingest saw.
-func (a *Activities) pixels(pl *plan, e contract.Entry) (*cxr.Image, error) {
-	root, err := a.root(pl, "")
-	if err != nil {
-		return nil, err
-	}
-	data, err := fs.ReadFile(root, e.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fail(contract.ErrTypeInputChanged, "case %d: the file that ingest read is gone; run again to read the folder anew", e.Case)
-	}
+// pixels reads and decodes an entry's file, which must have the bytes that ingest saw. A
+// worker without the folder takes the stored copy.
+func (a *Activities) pixels(ctx context.Context, pl *plan, e contract.Entry) (*cxr.Image, error) {
+	data, err := a.input(ctx, pl, e)
 	if err != nil {
 		return nil, err
 	}
@@ -138,4 +132,20 @@ func (a *Activities) pixels(pl *plan, e contract.Entry) (*cxr.Image, error) {
 		return nil, fail(contract.ErrTypeInputChanged, "case %d: %w", e.Case, err)
 	}
 	return img, nil
+}
+
+func (a *Activities) input(ctx context.Context, pl *plan, e contract.Entry) ([]byte, error) {
+	root, noFolder := a.root(pl, "")
+	if noFolder != nil {
+		data, err := a.opts.Store.Get(ctx, inputRef(e))
+		if errors.Is(err, artifacts.ErrNotFound) {
+			return nil, noFolder
+		}
+		return data, err
+	}
+	data, err := fs.ReadFile(root, e.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fail(contract.ErrTypeInputChanged, "case %d: the file that ingest read is gone; run again to read the folder anew", e.Case)
+	}
+	return data, err
 }

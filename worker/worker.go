@@ -40,6 +40,8 @@ type Options struct {
 	// per path.
 	Data  map[string]fs.FS
 	Roots map[string]string
+	// CopyInputs makes ingest store every image that enters, for workers without the folder.
+	CopyInputs bool
 	// Cache is a folder for what can be made again: digests of files, models, unpacked
 	// tables. Required.
 	Cache string
@@ -93,7 +95,7 @@ func Start(o Options) (*Worker, error) {
 	}
 	acts, err := activities.New(activities.Options{
 		Store: o.Store, Owner: localhost.New().Owner(artifacts.Owner{Worker: o.Name}), Now: time.Now, Data: o.Data,
-		Engine: w.engines.get, Cache: o.Cache, Digests: w.digests, Code: o.Code,
+		Engine: w.engines.get, Cache: o.Cache, CopyInputs: o.CopyInputs, Digests: w.digests, Code: o.Code,
 		Environment: provenance.Environment{Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: cpuName()},
 		Log:         o.Log, Stall: o.Stall, Ahead: o.Ahead, Fault: o.Fault, Reporters: o.Reporters,
 	})

@@ -31,6 +31,9 @@ type lab struct {
 	// wrap, if set, replaces activities in an environment.
 	wrap func(env *testsuite.TestWorkflowEnvironment, acts *activities.Activities)
 	name string
+	// engine is the model of a plan that has one; copyInputs is the worker's.
+	engine     func(context.Context, *experiments.Plan) (*activities.Engine, error)
+	copyInputs bool
 }
 
 func newLab(t *testing.T, cases int, sets ...string) *lab {
@@ -76,7 +79,7 @@ func (l *lab) env() *testsuite.TestWorkflowEnvironment {
 	env.SetTestTimeout(2 * time.Minute)
 	worker.Register(env)
 	acts, err := activities.New(activities.Options{
-		Store: l.store, Owner: artifacts.Owner{Worker: l.name}, Now: time.Now, Data: l.data, Log: slog.New(slog.DiscardHandler),
+		Store: l.store, Owner: artifacts.Owner{Worker: l.name}, Now: time.Now, Data: l.data, Engine: l.engine, CopyInputs: l.copyInputs, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		l.t.Fatal(err)

@@ -29,10 +29,12 @@ type workerFlags struct {
 	threads, ahead     int
 	stop, stall        time.Duration
 	noStickyCache      bool
+	copyInputs         bool
 }
 
 func (f *workerFlags) add(fl *pflag.FlagSet) {
 	fl.StringArrayVar(&f.data, "data", nil, "NAME=FOLDER: where a data set that specs call NAME lies; companions may have their own: chest-imagenome, chexmask, masks")
+	fl.BoolVar(&f.copyInputs, "copy-inputs", false, "store every image that enters, for workers that lack the data set's folder")
 	fl.IntVar(&f.cpuSlots, "cpu-slots", 0, "chunks worked on at a time without accelerator (0: the CPU quota)")
 	fl.IntVar(&f.gpuSlots, "gpu-slots", 1, "chunks segmented at a time, each with a model session of its own")
 	fl.IntVar(&f.ahead, "ahead", 2, "images of a chunk in hand during segmentation: the next is decoded while the model works")
@@ -108,7 +110,7 @@ func (a *app) runWorker(conn *temporalconn.Conn, store *artifacts.Repository, lo
 	return worker.Start(worker.Options{
 		Client: conn.Client, Store: store, Name: fmt.Sprintf("%s:%d", host, os.Getpid()), Queue: f.queue,
 		NoCPU: f.only == "gpu", NoGPU: f.only == "cpu", CPUSlots: f.cpuSlots, GPUSlots: f.gpuSlots, Threads: f.threads, Ahead: f.ahead,
-		Data: data, Roots: paths, Cache: filepath.Join(a.StateDir(), "cache"), Stop: f.stop, Stall: f.stall, Log: log, Fault: hook,
+		Data: data, Roots: paths, CopyInputs: f.copyInputs, Cache: filepath.Join(a.StateDir(), "cache"), Stop: f.stop, Stall: f.stall, Log: log, Fault: hook,
 		BuildID: v.Revision, Code: provenance.Code{Version: v.Module, Commit: v.Revision, Dirty: v.Modified},
 		Library: func(ctx context.Context) (string, error) {
 			lib, err := resolve.ONNXRuntime(ctx, a.resolveOptions("onnxruntime"))
