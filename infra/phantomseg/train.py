@@ -94,12 +94,17 @@ def ahead(source, depth=4):
     waiting = queue.Queue(depth)
 
     def fill():
-        for item in source:
-            waiting.put(item)
-        waiting.put(None)
+        try:
+            for item in source:
+                waiting.put(item)
+            waiting.put(None)
+        except Exception as error:  # raised again where the items are used
+            waiting.put(error)
 
     threading.Thread(target=fill, daemon=True).start()
     while (item := waiting.get()) is not None:
+        if isinstance(item, Exception):
+            raise item
         yield item
 
 
@@ -143,7 +148,6 @@ def arguments():
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--threads", type=int, default=2)
     p.add_argument("--served", action="store_true", help="move pictures as the served resize does")
-    p.add_argument("--init", help="checkpoint to take weights from, without its step")
     return p.parse_args()
 
 
@@ -165,8 +169,6 @@ def main():
         start = state["step"]
         net.load_state_dict(state["net"])
         opt.load_state_dict(state["opt"])
-    elif a.init:
-        net.load_state_dict(torch.load(a.init)["average"])
     average = copy.deepcopy(net)
     if start:
         average.load_state_dict(state["average"])
