@@ -19,6 +19,7 @@ var styleCSS []byte
 // fault of the program; every test that renders loads them.
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"number":  report.Number,
+	"inc":     func(i int) int { return i + 1 },
 	"percent": func(f float64) string { return fmt.Sprintf("%.1f %%", 100*f) },
 	"width":   func(f float64) template.CSS { return template.CSS(fmt.Sprintf("width:%.2f%%", 100*f)) },
 }).ParseFS(templateFiles, "templates/*.html"))

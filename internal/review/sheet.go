@@ -144,17 +144,22 @@ func (b *builder) ranges(p *pagePlan) {
 		if p.task == chexstruct.Global && key.rule != p.rule {
 			continue
 		}
-		r := rangePlan{key: key, bins: b.scan.series[key].bins(b.o.Bins)}
-		for i := range r.bins {
-			var ids []tileID
-			for _, o := range r.bins[i].examples(b.o.PerBin) {
-				ids = append(ids, tileID{o, p.task, p.rule})
-			}
-			b.maker.want(ids...)
-			r.shown = append(r.shown, ids)
-		}
-		p.ranges = append(p.ranges, r)
+		p.ranges = append(p.ranges, b.rangeOf(p, key))
 	}
+}
+
+// rangeOf cuts a series into ranges and chooses the examples of each.
+func (b *builder) rangeOf(p *pagePlan, key seriesKey) rangePlan {
+	r := rangePlan{key: key, bins: b.scan.series[key].bins(b.o.Bins)}
+	for i := range r.bins {
+		var ids []tileID
+		for _, o := range r.bins[i].examples(b.o.PerBin) {
+			ids = append(ids, tileID{o, p.task, p.rule})
+		}
+		b.maker.want(ids...)
+		r.shown = append(r.shown, ids)
+	}
+	return r
 }
 
 // contact chooses the tiles of the page's contact sheet: as many of each stratum as share
