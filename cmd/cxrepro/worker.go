@@ -12,11 +12,13 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"cxrepro/activities"
 	"cxrepro/artifacts"
 	"cxrepro/artifacts/storeurl"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/provenance"
 	"cxrepro/internal/resolve"
+	"cxrepro/internal/review"
 	"cxrepro/internal/temporalconn"
 	"cxrepro/worker"
 )
@@ -30,6 +32,7 @@ type workerFlags struct {
 	stop, stall        time.Duration
 	noStickyCache      bool
 	copyInputs         bool
+	tiles              int
 }
 
 func (f *workerFlags) add(fl *pflag.FlagSet) {
@@ -43,6 +46,7 @@ func (f *workerFlags) add(fl *pflag.FlagSet) {
 	fl.DurationVar(&f.stall, "stall-timeout", 2*time.Minute, "an image that takes longer counts as hung")
 	fl.BoolVar(&f.noStickyCache, "no-sticky-cache", false, "replay whole histories at every step (a test of determinism)")
 	fl.StringVar(&f.only, "only", "", "serve one task queue only: cpu or gpu")
+	fl.IntVar(&f.tiles, "review-tiles", 12, "most cases per outcome on a page of the review sheet")
 	addQueueFlag(fl, &f.queue)
 }
 
@@ -90,6 +94,7 @@ func (a *app) runWorker(conn *temporalconn.Conn, store *artifacts.Repository, lo
 	if err != nil {
 		return nil, err
 	}
+	a.rememberData(roots)
 	data, paths := map[string]fs.FS{}, map[string]string{}
 	for _, r := range roots {
 		data[r.name], paths[r.name] = os.DirFS(r.path), r.path
@@ -112,6 +117,9 @@ func (a *app) runWorker(conn *temporalconn.Conn, store *artifacts.Repository, lo
 		NoCPU: f.only == "gpu", NoGPU: f.only == "cpu", CPUSlots: f.cpuSlots, GPUSlots: f.gpuSlots, Threads: f.threads, Ahead: f.ahead,
 		Data: data, Roots: paths, CopyInputs: f.copyInputs, Cache: filepath.Join(a.StateDir(), "cache"), Stop: f.stop, Stall: f.stall, Log: log, Fault: hook,
 		BuildID: v.Revision, Code: provenance.Code{Version: v.Module, Commit: v.Revision, Dirty: v.Modified},
+		Reporters: []activities.Reporter{&review.Reporter{
+			Options: review.Options{PerStratum: f.tiles}, Temporary: filepath.Join(a.StateDir(), "cache", "reports"),
+		}},
 		Library: func(ctx context.Context) (string, error) {
 			lib, err := resolve.ONNXRuntime(ctx, a.resolveOptions("onnxruntime"))
 			return lib.Path, err
