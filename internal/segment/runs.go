@@ -49,13 +49,16 @@ func scanRow(row []uint64, y int, b *mask.Builder) (infinite uint64) {
 	for ; i+8 <= len(row); i += 8 {
 		p := row[i : i+8 : i+8]
 		and := p[0] & p[1] & p[2] & p[3] & p[4] & p[5] & p[6] & p[7]
-		infinite |= ((p[0] & rest) + carry) | ((p[1] & rest) + carry) | ((p[2] & rest) + carry) | ((p[3] & rest) + carry) |
-			((p[4] & rest) + carry) | ((p[5] & rest) + carry) | ((p[6] & rest) + carry) | ((p[7] & rest) + carry)
+		or := p[0] | p[1] | p[2] | p[3] | p[4] | p[5] | p[6] | p[7]
+		if ((or&rest)+carry)&signs != 0 { // a bound for all 16: only then look at each
+			infinite |= ((p[0] & rest) + carry) | ((p[1] & rest) + carry) | ((p[2] & rest) + carry) | ((p[3] & rest) + carry) |
+				((p[4] & rest) + carry) | ((p[5] & rest) + carry) | ((p[6] & rest) + carry) | ((p[7] & rest) + carry)
+		}
 		if start < 0 {
 			if and&signs == signs {
 				continue // outside throughout
 			}
-		} else if or := p[0] | p[1] | p[2] | p[3] | p[4] | p[5] | p[6] | p[7]; or&signs == 0 {
+		} else if or&signs == 0 {
 			full := (p[0] + ones) & (p[1] + ones) & (p[2] + ones) & (p[3] + ones) &
 				(p[4] + ones) & (p[5] + ones) & (p[6] + ones) & (p[7] + ones)
 			if full&signs == signs {
