@@ -45,15 +45,15 @@ func TestOutcome(t *testing.T) {
 	half := 0.5
 	printSummary(&out, &contract.Summary{
 		Name: "x", Paper: "y", Rules: "corrected", Images: contract.SummaryImages{Images: 4},
-		Global: contract.SummaryGlobal{Kept: 3, Removed: 1, Failed: []contract.Count{{Name: "global.gradient", N: 1}}, ExpectedImages: 40, ExpectedKept: 30},
+		Expected: "Table 6", Global: contract.SummaryGlobal{Kept: 3, Removed: 1, Failed: []contract.Count{{Name: "global.gradient", N: 1}}, ExpectedImages: 40, ExpectedKept: 30},
 		Tasks: []contract.SummaryTask{{
 			Task: "rotation", Total: 2, Expected: 20, Statuses: []contract.Count{{Name: "ok", N: 2}, {Name: "qc_failed", N: 1}},
 			Labels: []contract.LabelCount{{Label: "not_rotated", N: 1, Fraction: &half, Expected: 15}, {Label: "rotated", N: 1, Fraction: &half, Expected: 5}},
 		}},
 	})
 	for _, want := range []string{
-		"global filter: 3 of 4 images kept (paper: 30 of 40); failed rules: 1 global.gradient",
-		"not_rotated 1 (50.0%), rotated 1 (50.0%)", "20: not_rotated 15, rotated 5",
+		"global filter: 3 of 4 images kept (published: 30 of 40); failed rules (1 global.gradient)",
+		"1 of 2 (50.0 %)", "15 of 20 (75.0 %)", "within noise",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("lacks %q:\n%s", want, out.String())

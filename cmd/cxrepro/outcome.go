@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -8,19 +9,25 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
+	"cxrepro/internal/review"
 )
 
 // printOutcome prints tables and receipt, or the receipt as one JSON line, and returns the
 // exit code that fits.
-func (a *app) printOutcome(r *contract.Receipt, s *contract.Summary) error {
+func (a *app) printOutcome(ctx context.Context, store *artifacts.Repository, r *contract.Receipt, s *contract.Summary) error {
+	sheet := a.sheetPath(ctx, store, r)
 	if a.JSON() {
+		if sheet != "" {
+			a.say("review sheet: " + sheet)
+		}
 		if err := json.NewEncoder(a.out).Encode(r); err != nil {
 			return err
 		}
 	} else {
 		printSummary(a.out, s)
-		printReceipt(a.out, r)
+		printReceipt(a.out, r, sheet)
 	}
 	return a.verdict(r)
 }
@@ -38,48 +45,13 @@ func (a *app) verdict(r *contract.Receipt) error {
 
 // printSummary prints the tables in the form of the paper's Table 6.
 func printSummary(w io.Writer, s *contract.Summary) {
-	fmt.Fprintf(w, "%s: %s\nrules: %s\n\n", s.Name, s.Paper, s.Rules)
-	fmt.Fprintf(w, "global filter: %d of %d images kept", s.Global.Kept, s.Images.Images)
-	if s.Global.ExpectedImages > 0 {
-		fmt.Fprintf(w, " (paper: %d of %d)", s.Global.ExpectedKept, s.Global.ExpectedImages)
-	}
-	if len(s.Global.Failed) > 0 {
-		fmt.Fprintf(w, "; failed rules: %s", countList(s.Global.Failed))
-	}
-	fmt.Fprint(w, "\n\n")
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	paper := s.Global.ExpectedImages > 0
-	fmt.Fprint(t, "task\tlabelled\tlabels\tQC failed\tundecided\tnot evaluable")
-	if paper {
-		fmt.Fprint(t, "\tpaper")
-	}
-	fmt.Fprintln(t)
-	for _, task := range s.Tasks {
-		status := map[string]int{}
-		for _, c := range task.Statuses {
-			status[c.Name] = c.N
-		}
-		var labels, expected []string
-		for _, l := range task.Labels {
-			text := fmt.Sprintf("%s %d", l.Label, l.N)
-			if l.Fraction != nil {
-				text += fmt.Sprintf(" (%.1f%%)", 100**l.Fraction)
-			}
-			labels = append(labels, text)
-			expected = append(expected, fmt.Sprintf("%s %d", l.Label, l.Expected))
-		}
-		fmt.Fprintf(t, "%s\t%d\t%s\t%d\t%d\t%d", task.Task, task.Total, strings.Join(labels, ", "), status["qc_failed"], status["undecided"], status["not_evaluable"])
-		if paper {
-			fmt.Fprintf(t, "\t%d: %s", task.Expected, strings.Join(expected, ", "))
-		}
-		fmt.Fprintln(t)
-	}
-	t.Flush()
+	// Standard output that cannot be written has nobody to tell.
+	_ = review.WriteText(w, s)
 	fmt.Fprintln(w)
 }
 
-// printReceipt prints what the reproduction took and gave.
-func printReceipt(w io.Writer, r *contract.Receipt) {
+// printReceipt prints what the reproduction took and gave, and where its review sheet lies.
+func printReceipt(w io.Writer, r *contract.Receipt, sheet string) {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	row := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
 	row("reproduction", "%s", r.Reproduction)
@@ -96,6 +68,9 @@ func printReceipt(w io.Writer, r *contract.Receipt) {
 	}
 	row("bytes", "%s", size(r.Bytes))
 	row("time", "%s from launch to end, %s of computing, %d workers", seconds(r.WallSeconds), seconds(r.BusySeconds), len(r.Workers))
+	if sheet != "" {
+		row("review sheet", "%s", sheet)
+	}
 	for _, rep := range r.Reports {
 		row(rep.Name, "cxrepro artifacts cat %s", rep.Ref.Digest)
 	}

@@ -147,7 +147,7 @@ func (a *app) statusOne(ctx context.Context, id string) (err error) {
 		return err
 	}
 	if r != nil {
-		return a.printOutcome(r, s)
+		return a.printOutcome(ctx, store, r, s)
 	}
 	c, done, err := a.maybeJoin(ctx)
 	if err != nil {

@@ -36,7 +36,8 @@ func newDemoCommand(a *app) *cobra.Command {
 		Long: `demo draws synthetic chest radiographs with known truth into the state directory, runs the
 experiment chexstruct-demo on them (a real server, a real model, every task), and prints
 the tables in the form of the paper's Table 6, how well each measurement recovers the
-truth, and the receipt. Nothing else is needed: no credentials, no accelerator.
+truth, the receipt, and the path of the review sheet that shows every case. Nothing else
+is needed: no credentials, no accelerator.
 
 Run it again and every step is found; stop it in the middle and the same command goes on.
 
@@ -86,11 +87,11 @@ func (a *app) demo(ctx context.Context, f demoFlags) error {
 		if err := json.NewEncoder(a.out).Encode(map[string]any{"recovery": rec}); err != nil {
 			return err
 		}
-		return a.printOutcome(o.receipt, o.summary)
+		return a.printOutcome(ctx, o.store, o.receipt, o.summary)
 	}
 	printSummary(a.out, o.summary)
 	printRecovery(a.out, rec, len(truth))
-	printReceipt(a.out, o.receipt)
+	printReceipt(a.out, o.receipt, a.sheetPath(ctx, o.store, o.receipt))
 	return a.verdict(o.receipt)
 }
 

@@ -103,7 +103,7 @@ func (a *app) run(ctx context.Context, file string, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	return a.printOutcome(o.receipt, o.summary)
+	return a.printOutcome(ctx, o.store, o.receipt, o.summary)
 }
 
 // outcome is a finished reproduction.

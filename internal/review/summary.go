@@ -189,17 +189,30 @@ func inBrackets(counts []contract.Count) string {
 	return " (" + strings.Join(out, ", ") + ")"
 }
 
+// filterLine is the filter's table in one line.
+func filterLine(s *contract.Summary) string {
+	line := fmt.Sprintf("%s of %s images kept", report.Number(s.Global.Kept), report.Number(s.Images.Images))
+	if s.Global.ExpectedImages > 0 {
+		line += fmt.Sprintf(" (published: %s of %s)", report.Number(s.Global.ExpectedKept), report.Number(s.Global.ExpectedImages))
+	}
+	if len(s.Global.Failed) > 0 {
+		line += "; failed rules" + inBrackets(s.Global.Failed)
+	}
+	return line
+}
+
 // Tables returns the tables of a summary in their order.
 func Tables(s *contract.Summary) []*report.Table {
 	return []*report.Table{FilterTable(s), LabelTable(s), OutcomeTable(s)}
 }
 
-// WriteText prints a summary for a terminal.
+// WriteText prints a summary for a terminal: the filter in one line, then labels and
+// outcomes.
 func WriteText(w io.Writer, s *contract.Summary) error {
-	if _, err := fmt.Fprintf(w, "%s: %s\nrules: %s\nimages: %s\n", s.Name, s.Paper, s.Rules, Account(s)); err != nil {
+	if _, err := fmt.Fprintf(w, "%s: %s\nrules: %s\nimages: %s\nglobal filter: %s\n", s.Name, s.Paper, s.Rules, Account(s), filterLine(s)); err != nil {
 		return err
 	}
-	for _, t := range Tables(s) {
+	for _, t := range Tables(s)[1:] {
 		if _, err := fmt.Fprintln(w); err != nil {
 			return err
 		}
