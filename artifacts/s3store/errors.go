@@ -26,7 +26,11 @@ func failure(op, name string, err error) s3config.Failure {
 	var sent *url.Error
 	switch {
 	case api != nil && resp != nil && api.ErrorMessage() != "":
-		f.Err = &plain{err, fmt.Sprintf("%s: %s (status %d, request %s)", f.Code, strings.TrimSpace(api.ErrorMessage()), f.Status, resp.RequestID)}
+		text := fmt.Sprintf("%s: %s (status %d)", f.Code, strings.TrimSpace(api.ErrorMessage()), f.Status)
+		if id := resp.RequestID; id != "" {
+			text = strings.TrimSuffix(text, ")") + ", request " + id + ")"
+		}
+		f.Err = &plain{err, text}
 	case api == nil && errors.As(err, &sent):
 		f.Err = &plain{err, sent.Error()}
 	}

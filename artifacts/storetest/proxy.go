@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -35,6 +37,7 @@ func NewProxy(t testing.TB, endpoint string) *Proxy {
 			r.Out.URL.Scheme, r.Out.URL.Host = target.Scheme, target.Host
 			r.Out.Host = r.In.Host
 		},
+		ErrorLog: log.New(io.Discard, "", 0), // a server that is gone is what some tests are about
 	}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.mu.Lock()
