@@ -94,7 +94,7 @@ func (a *Activities) OpenReport(ctx context.Context, r *contract.Receipt) (Repor
 func (a *Activities) reportInput(p *pulse, pl *plan, data *dataset, windows []contract.Assessed, summary *contract.Summary) ReportInput {
 	return ReportInput{
 		Store: a.opts.Store.ForClass(pl.class()), Summary: summary, Windows: len(windows), Progress: p.progress, Rules: pl.rules,
-		Plan: &contract.ReportPlan{Spec: pl.Spec, DataUse: pl.class()},
+		Plan: &contract.ReportPlan{Spec: pl.Spec, DataUse: pl.Spec.Dataset.DataUse},
 		Window: func(ctx context.Context, i int) (ReportWindow, error) {
 			entries, err := data.window(ctx, i)
 			if err != nil {
