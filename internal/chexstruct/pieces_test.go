@@ -228,7 +228,7 @@ func TestMedialEnd(t *testing.T) {
 	// counts, one beside the line does not.
 	m := masktest.Parse(t, `
 		.............#..
-		####............
+		####..........#.
 		...####.........
 		......####......
 		.........##.#...
@@ -236,7 +236,7 @@ func TestMedialEnd(t *testing.T) {
 		...............#`)
 	if p, ok := medialEnd(m, right); !ok || p != (geom.Point{X: 12, Y: 4}) {
 		// Along the chord (0,1)-(10,4) f = 10y - 3x runs from 1 at (3,1) to 13 at (9,4);
-		// (12,4) has 4, (12,5) has 14, (15,6) has 15.
+		// (12,4) has 4, (12,5) has 14, (15,6) has 15, (14,1) has -32.
 		t.Errorf("medial end %v", p)
 	}
 	if p, ok := medialEnd(m, left); !ok || p != (geom.Point{X: 0, Y: 1}) {
