@@ -25,12 +25,16 @@ func (t *Table) WriteCSV(w io.Writer) error {
 			if cell.kind == kindText || i >= len(t.Columns) {
 				continue
 			}
+			cell.short = false // the reason belongs to the figure
 			line := []string{words, t.Columns[i].Name, cell.String(), "", "", cell.Formula, "", "", cell.Verdict.String()}
 			if cell.kind != kindAbsent {
 				line[3] = strconv.Itoa(cell.K)
 			}
-			if cell.kind == kindShare {
+			if cell.kind == kindShare || cell.kind == kindFigure {
 				line[4] = strconv.Itoa(cell.N)
+			}
+			if cell.PublishedText != "" {
+				line[6] = cell.PublishedText
 			}
 			if p := cell.Published; p != nil {
 				line[6] = strconv.Itoa(p.K)

@@ -103,6 +103,9 @@ func (t *Table) cellHTML(b *strings.Builder, i int, c Cell) {
 	if c.Formula != "" {
 		title = fmt.Sprintf(` title="formula %s"`, html.EscapeString(c.Formula))
 	}
+	if c.short {
+		title = fmt.Sprintf(` title="%s"`, html.EscapeString(c.text))
+	}
 	fmt.Fprintf(b, "<td%s%s>%s", alignClass(col, extra), title, html.EscapeString(c.String()))
 	if c.kind == kindShare && c.N > 0 {
 		fmt.Fprintf(b, `<span class="bar"><i style="width:%.1f%%"></i></span>`, 100*float64(c.K)/float64(c.N))

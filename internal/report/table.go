@@ -69,9 +69,10 @@ const (
 	kindCount
 	kindShare
 	kindAbsent
+	kindFigure
 )
 
-// Cell is one entry. Build it with Text, Count, Share or Absent. The zero value is an
+// Cell is one entry. Build it with Text, Count, Share, Figure or Absent. The zero value is an
 // empty text.
 type Cell struct {
 	kind cellKind
@@ -83,6 +84,10 @@ type Cell struct {
 	// Verdict compares with Published; zero without one.
 	Verdict   Verdict
 	Published *Published
+	// PublishedText is a published figure as printed, beside one built with Figure.
+	PublishedText string
+	// short keeps the reason of an absent figure out of the grid.
+	short bool
 }
 
 // Published is a figure of a publication: K, of N where it is a share.
@@ -120,6 +125,9 @@ func (c Cell) String() string {
 		}
 		return fmt.Sprintf("%s of %s (%s)", group(c.K), group(c.N), percent(c.K, c.N))
 	case kindAbsent:
+		if c.short {
+			return "N/A"
+		}
 		return "n/a: " + c.text
 	}
 	return c.text
