@@ -113,7 +113,7 @@ func (c *Canvas) Tag(p geom.Vec, side Side, words string, t Text) {
 	w, h := c.Bounds()
 	padX, padY := math.Round(t.Size*0.35), math.Round(t.Size*0.2)
 	width, height := math.Ceil(c.Width(words, t))+2*padX, math.Round(t.Size*1.1)+2*padY
-	gap := math.Round(t.Size * 0.5)
+	gap := math.Round(t.Size * 0.65)
 	x, y := q.X-width/2, q.Y-height/2
 	switch side {
 	case Right:

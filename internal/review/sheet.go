@@ -229,6 +229,9 @@ func classNotice(class string) (words string, warn bool) {
 	case "public_attribution":
 		return "Made from public data that asks for attribution: name the data set where you show these pictures.", false
 	}
+	if class == "" {
+		class = "not stated"
+	}
 	return "Made from credentialed data (class " + class + "): it must not leave this machine, be passed on, or be sent to any service.", true
 }
 

@@ -142,7 +142,7 @@ func measuredText(f *chexstruct.Finding) string {
 		return ratioText(f, "Ratio", "knob_width", "knob", "trachea_width", "trachea")
 	case chexstruct.AscendingAortaEnlargement:
 		if v, ok := f.Index.Float(); ok {
-			return fmt.Sprintf("%s of the ascending aorta lies beyond the line", figureText(v))
+			return fmt.Sprintf("Share of the ascending aorta beyond the line: %s", figureText(v))
 		}
 	case chexstruct.DescendingAortaTortuous:
 		if v, ok := f.Rounded.Float(); ok {
@@ -182,31 +182,47 @@ func directionText(f *chexstruct.Finding) string {
 	return fmt.Sprintf("Trachea %s: of %d points %d on it, %d to the left, %d to the right", words, sides.Len(), count["flat"], count["left"], count["right"])
 }
 
-// inclusionText says per lung which parts lie inside the picture.
+// inclusionText says per lung which parts lie inside the picture, with their distances to
+// the content border.
 func inclusionText(f *chexstruct.Finding) string {
 	var out []string
 	for i, side := range sides {
-		var parts []string
-		for _, p := range []struct{ name, words string }{{"apex", "apex"}, {"side", "side"}, {"bottom", "base"}} {
-			v, ok := num(f, p.name+"_ratio_"+side)
-			if !ok {
-				continue
+		type part struct{ words, flag, value string }
+		var parts []part
+		same := true
+		for _, p := range [][2]string{{"apex", "apex"}, {"side", "side"}, {"bottom", "base"}} {
+			if v, ok := num(f, p[0]+"_ratio_"+side); ok {
+				parts = append(parts, part{p[1], flagText[partFlag(f, p[0], i)], figureText(v)})
+				same = same && parts[len(parts)-1].flag == parts[0].flag
 			}
-			word := figureText(v)
-			if f.Parts != nil {
-				flags := map[string][2]chexstruct.Flag{"apex": f.Parts.Apex, "side": f.Parts.Side, "bottom": f.Parts.Bottom}[p.name]
-				word += map[chexstruct.Flag]string{chexstruct.FlagIncluded: " in", chexstruct.FlagExcluded: " out", chexstruct.FlagMixed: " unclear"}[flags[i]]
+		}
+		if len(parts) == 0 {
+			continue
+		}
+		text := side + " lung"
+		if same && parts[0].flag != "" {
+			text += " " + parts[0].flag
+		}
+		list := make([]string, len(parts))
+		for n, p := range parts {
+			list[n] = p.words + " " + p.value
+			if !same {
+				list[n] = p.words + " " + p.flag + " " + p.value
 			}
-			parts = append(parts, p.words+" "+word)
 		}
-		if len(parts) > 0 {
-			out = append(out, side+": "+strings.Join(parts, ", "))
-		}
+		out = append(out, text+": "+strings.Join(list, ", "))
 	}
-	if len(out) == 0 {
-		return ""
+	return upperFirst(strings.Join(out, "; "))
+}
+
+var flagText = map[chexstruct.Flag]string{chexstruct.FlagIncluded: "inside", chexstruct.FlagExcluded: "outside", chexstruct.FlagMixed: "unclear"}
+
+// partFlag returns the flag of one part of one lung, 0 when there is none.
+func partFlag(f *chexstruct.Finding, part string, side int) chexstruct.Flag {
+	if f.Parts == nil {
+		return 0
 	}
-	return "Distance to the border, " + strings.Join(out, "; ")
+	return map[string][2]chexstruct.Flag{"apex": f.Parts.Apex, "side": f.Parts.Side, "bottom": f.Parts.Bottom}[part][side]
 }
 
 // limit says what a task's measurement is compared with.
