@@ -24,10 +24,10 @@ func newChexstructCommand(a *app) *cobra.Command {
 		Short: "Measure chest anatomy the way CheXStruct does",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return usageError("see `"+c.CommandPath()+" --help`", "chexstruct needs a subcommand: assess, review, thresholds")
+			return usageError("see `"+c.CommandPath()+" --help`", "chexstruct needs a subcommand: assess, export, review, thresholds")
 		},
 	}
-	c.AddCommand(newAssessCommand(a), newReviewCommand(a), newThresholdsCommand(a))
+	c.AddCommand(newAssessCommand(a), newExportCommand(a), newReviewCommand(a), newThresholdsCommand(a))
 	return c
 }
 
