@@ -40,7 +40,7 @@ func (c caseMasks) Masks(stem string, width, height int) (*anatomy.Masks, error)
 	if err != nil {
 		return nil, err
 	}
-	one, err := chexstruct.ParseCase("case.json", data)
+	one, err := chexstruct.ParseCase("file", data)
 	if err != nil {
 		return nil, bad(ds.MasksDamaged, err.Error())
 	}

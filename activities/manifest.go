@@ -24,7 +24,7 @@ func (a *Activities) BuildManifest(ctx context.Context, in contract.ManifestInpu
 		return contract.ManifestResult{}, err
 	}
 	doc := contract.Dataset{
-		Format: contract.DatasetFormat, Images: len(entries), In: in.Scan.In, DataUse: pl.class(),
+		Format: contract.DatasetFormat, Images: len(entries), In: in.Scan.In, DataUse: pl.Spec.Dataset.DataUse,
 		Filtered: emptyNotNil(in.Scan.Filtered), Quarantined: []contract.Count{},
 	}
 	for _, q := range rejected {

@@ -82,7 +82,7 @@ func receipt(pl *plan, in contract.ReceiptInput) *contract.Receipt {
 			GlobalKept: in.Summary.Kept, GlobalRemoved: in.Summary.Removed,
 		},
 		Notes: emptyNotNil(totals.Notes), BySteps: totals.Steps, RedoneWindows: in.Redone, Conflicts: totals.Conflicts,
-		FirstWork: totals.Started, Launched: in.Launched.UTC(), Ended: in.Ended.UTC(), Workers: emptyNotNil(totals.Workers), DataUse: pl.class(),
+		FirstWork: totals.Started, Launched: in.Launched.UTC(), Ended: in.Ended.UTC(), Workers: emptyNotNil(totals.Workers), DataUse: pl.Spec.Dataset.DataUse,
 		WallSeconds: in.Ended.Sub(in.Launched).Seconds(), Steps: contract.ReceiptSteps{Causes: []contract.Count{}},
 	}
 	for _, s := range totals.Steps {

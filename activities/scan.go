@@ -18,8 +18,8 @@ import (
 const reasonNotSampled = "not_sampled"
 
 // ScanTables reads the tables of the plan's data set and stores the rows that enter, in
-// table order, as chunks. Rows that the tables themselves spoil go along with their
-// reason, so that every row is accounted for.
+// table order, as chunks. Rows that the tables themselves spoil, and pictures without a
+// row, go along with their reason, so that everything is accounted for.
 func (a *Activities) ScanTables(ctx context.Context, in contract.ScanInput) (contract.ScanResult, error) {
 	p := a.beat(ctx, 0)
 	defer p.close()
@@ -54,6 +54,9 @@ func (a *Activities) ScanTables(ctx context.Context, in contract.ScanInput) (con
 		}
 		rows = append(rows, row)
 	}
+	orphans := a.orphans(p, src, out.In)
+	out.In += len(orphans)
+	rows = append(rows, orphans...)
 	rows, dropped := sample(rows, pl.Spec.Dataset.Sampling)
 	out.Filtered = contract.AddCount(out.Filtered, reasonNotSampled, dropped)
 	out.Count = len(rows)
@@ -72,6 +75,28 @@ func (a *Activities) ScanTables(ctx context.Context, in contract.ScanInput) (con
 	}
 	out.Ingest = contract.IngestID(pl.ref.Digest, out.Rows.Digest)
 	return out, nil
+}
+
+// orphanRows is the longest table beside which pictures without a row are looked for:
+// walking the folders of a large data set on a network share takes longer than reading its
+// tables. `cxrepro dataset check --orphans` looks at any size.
+const orphanRows = 20_000
+
+// orphans returns the pictures that no row mentions, each to be accounted for.
+func (a *Activities) orphans(p *pulse, src *source, rows int) []ds.Row {
+	if rows > orphanRows {
+		return nil
+	}
+	var out []ds.Row
+	for row, err := range src.mimic.Orphans(rows + 1) {
+		if err != nil {
+			a.opts.Log.Warn("pictures without a row were not looked for", "err", clean("ScanTables", err))
+			return nil
+		}
+		out = append(out, row)
+		p.progress()
+	}
+	return out
 }
 
 // checkDataUse refuses a spec that gives the data a weaker class than their terms.

@@ -29,7 +29,34 @@ func (a *app) printOutcome(ctx context.Context, store *artifacts.Repository, r *
 		printSummary(a.out, s)
 		printReceipt(a.out, r, sheet)
 	}
+	a.sayQuarantined(ctx, store, r)
 	return a.verdict(r)
+}
+
+// quarantineSaid is how many quarantined items are named one by one.
+const quarantineSaid = 10
+
+// sayQuarantined names the first quarantined items with reason and detail, by case number.
+func (a *app) sayQuarantined(ctx context.Context, store *artifacts.Repository, r *contract.Receipt) {
+	if contract.Total(r.Images.Quarantined) == 0 {
+		return
+	}
+	var doc contract.Dataset
+	var list []contract.Quarantined
+	if readJSON(ctx, store, r.Manifest, &doc) != nil || readJSON(ctx, store, doc.Rejected, &list) != nil {
+		return // the counts are in the receipt
+	}
+	for i, q := range list {
+		if i == quarantineSaid {
+			a.say(fmt.Sprintf("quarantined: and %d more: cxrepro artifacts cat %s", len(list)-i, doc.Rejected.Digest))
+			return
+		}
+		line := fmt.Sprintf("quarantined: case %d: %s", q.Case, q.Reason)
+		if detail := strings.TrimPrefix(q.Detail, q.Reason+": "); detail != "" {
+			line += ": " + detail
+		}
+		a.say(line)
+	}
 }
 
 // verdict is the exit code that fits a receipt.
@@ -38,7 +65,8 @@ func (a *app) verdict(r *contract.Receipt) error {
 		return &exitError{Code: exitFailed, Err: fmt.Errorf("the receipt does not add up: %s", strings.Join(wrong, "; "))}
 	}
 	if n := contract.Total(r.Images.Quarantined); n > 0 {
-		return &exitError{Code: exitQuarantined, Err: fmt.Errorf("done, with %d images in quarantine: %s", n, countList(r.Images.Quarantined)), Hint: "the receipt's data set manifest names each with its reason"}
+		return &exitError{Code: exitQuarantined, Err: fmt.Errorf("done, with %d images in quarantine: %s", n, countList(r.Images.Quarantined)),
+			Hint: "the others are complete; `cxrepro dataset check FOLDER --depth pixels --orphans --paths` names the files. Mend them and run again: only they are read anew"}
 	}
 	return nil
 }
