@@ -17,7 +17,7 @@ func (sc *scene) knob(f *Finding) (reason, string) {
 	if !ok {
 		return "desc_above_trachea_end", ""
 	}
-	d = d.rows(0, e.y0+int(math.Floor(knobPart*float64(e.height())))).widest()
+	d = d.rows(0, e.y0+int(math.Floor(sc.n("aortic_knob_enlargement.desc_part.fraction")*float64(e.height())))).widest()
 	if e, ok = d.box(); !ok {
 		return "desc_part_empty", ""
 	}
@@ -46,12 +46,12 @@ func (sc *scene) knob(f *Finding) (reason, string) {
 	xt := float64(sum) / float64(n)
 	width := float64(max(kept.x1, xd)) - xt
 	v := sc.shareH(e.height())
-	f.check("aortic_knob_enlargement.desc_height", v >= 0.07, v)
+	f.check("aortic_knob_enlargement.desc_height", v >= sc.n("aortic_knob_enlargement.desc_height.min"), v)
 	v = sc.shareW(kept.x1 - xd)
-	f.check("aortic_knob_enlargement.x_alignment", v >= -0.02, v)
+	f.check("aortic_knob_enlargement.x_alignment", v >= sc.n("aortic_knob_enlargement.x_alignment.min"), v)
 	v = sc.shareH(e.y0 - t.end)
-	f.check("aortic_knob_enlargement.desc_start_gap", v <= 0.09, v)
-	f.check("aortic_knob_enlargement.knob_width", width > 0, width)
+	f.check("aortic_knob_enlargement.desc_start_gap", v <= sc.n("aortic_knob_enlargement.desc_start_gap.max"), v)
+	f.check("aortic_knob_enlargement.knob_width", width > sc.n("aortic_knob_enlargement.knob_width.min_exclusive"), width)
 	if t.median == 0 {
 		return "zero_width", ""
 	}
@@ -61,7 +61,7 @@ func (sc *scene) knob(f *Finding) (reason, string) {
 	ratio := width / float64(t.median)
 	rounded := round(ratio, 2)
 	f.Index, f.IndexRounded = ratio, rounded
-	return "", enlarged(rounded >= enlargedRatio)
+	return "", enlarged(rounded >= sc.n("aortic_knob_enlargement.label.enlarged_min"))
 }
 
 // ascending is ascending_aorta_enlargement.
@@ -96,13 +96,14 @@ func (sc *scene) ascending(f *Finding) (reason, string) {
 	left, _, _ := t.full.span(t.end)
 	tracheaAt := point{left, t.end}
 	v := sc.shareH(e.height())
-	f.check("ascending_aorta_enlargement.height", v >= 0.15, v)
+	f.check("ascending_aorta_enlargement.height", v >= sc.n("ascending_aorta_enlargement.height.min"), v)
 	v = sc.shareH(e.y0 - tracheaAt[1])
-	f.check("ascending_aorta_enlargement.vertical_offset", inside(v, -0.025, 0.075), v)
+	f.check("ascending_aorta_enlargement.vertical_offset", sc.inside("ascending_aorta_enlargement.vertical_offset.range", v), v)
 	dx := tracheaAt[0] - heartAt[0]
-	f.check("ascending_aorta_enlargement.line_order", dx >= 0, dx)
+	ordered := float64(dx) >= sc.n("ascending_aorta_enlargement.line_order.min")
+	f.check("ascending_aorta_enlargement.line_order", ordered, dx)
 	f.Measurements["heart_point"], f.Measurements["trachea_point"] = heartAt, tracheaAt
-	if dx < 0 {
+	if !ordered {
 		return "", ""
 	}
 	ratio := sc.beyond(a, heartAt, tracheaAt)
@@ -110,7 +111,7 @@ func (sc *scene) ascending(f *Finding) (reason, string) {
 	switch {
 	case ratio == 0:
 		return "", "normal"
-	case within(ratio, ascendingMin, ascendingTooLarge):
+	case sc.n("ascending_aorta_enlargement.label.enlarged_min") <= ratio && ratio < sc.n("ascending_aorta_enlargement.label.implausible_min"):
 		return "", "enlarged"
 	}
 	return "", ""

@@ -52,11 +52,11 @@ func (sc *scene) tasks(mirrored bool) map[string]*Finding {
 }
 
 func newScene(c *Case, sw Switches) *scene {
-	native := c.NativeWidth
+	native := float64(c.NativeWidth)
 	if native == 0 {
-		native = nativeWidthDefault
+		native = sw.n("global.scale.native_width_default")
 	}
-	return &scene{Case: c, Switches: sw, s: float64(native) / float64(c.W), none: NewPlane(c.W, c.H), parts: map[string]*Plane{}}
+	return &scene{Case: c, Switches: sw, s: native / float64(c.W), none: NewPlane(c.W, c.H), parts: map[string]*Plane{}}
 }
 
 // mask is the structure as given; a missing one is empty.

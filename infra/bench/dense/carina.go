@@ -88,26 +88,26 @@ func (sc *scene) carina(f *Finding) (reason, string) {
 	top := p.inRow(e.y0)
 	xt := top[len(top)/2]
 	v := sc.shareW(abs(xc - xt))
-	f.check("carina_angle.top_x_diff", v <= 0.03, v)
+	f.check("carina_angle.top_x_diff", v <= sc.n("carina_angle.top_x_diff.max"), v)
 	v = sc.shareH(yc - e.y0)
-	f.check("carina_angle.top_y_diff", v > 0, v)
+	f.check("carina_angle.top_y_diff", v > sc.n("carina_angle.top_y_diff.min_exclusive"), v)
 	v = sc.shareW(e.width())
-	f.check("carina_angle.mask_width", v >= 0.175, v)
+	f.check("carina_angle.mask_width", v >= sc.n("carina_angle.mask_width.min"), v)
 	v = sc.shareH(e.height())
-	f.check("carina_angle.mask_height", v >= 0.075, v)
+	f.check("carina_angle.mask_height", v >= sc.n("carina_angle.mask_height.min"), v)
 	v = float64(xc-e.x0) / float64(e.width())
-	f.check("carina_angle.position_x", within(v, 0.25, 0.6), v)
+	f.check("carina_angle.position_x", sc.within("carina_angle.position_x.range", v), v)
 	v = float64(yc-e.y0) / float64(e.height())
-	f.check("carina_angle.position_y", within(v, 0.1, 0.65), v)
+	f.check("carina_angle.position_y", sc.within("carina_angle.position_y.range", v), v)
 	v = spread(angles)
-	f.check("carina_angle.angle_std", v <= angleStdMax, v)
+	f.check("carina_angle.angle_std", v <= sc.n("carina_angle.angle_std.max"), v)
 	m := f.Measurements
 	m["point_a"], m["point_b"], m["point_c"] = a, point{xc, yc}, c
 	m["x_top"], m["y_top"], m["angles"] = xt, e.y0, angles
 	v = angle(xc, yc, a[0], a[1], c[0], c[1])
 	rounded := round(v, 0)
 	f.Index, f.IndexRounded = v, rounded
-	if inside(rounded, 40, 80) {
+	if sc.inside("carina_angle.label.normal_range", rounded) {
 		return "", "normal"
 	}
 	return "", "abnormal"

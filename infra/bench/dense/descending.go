@@ -24,7 +24,7 @@ func (sc *scene) descent() (d descent, why reason) {
 	if !ok {
 		return d, "desc_empty"
 	}
-	trim := int(math.Floor(descTrim * float64(e.height())))
+	trim := int(math.Floor(sc.n("descending_aorta.trim.fraction") * float64(e.height())))
 	from, to := e.y0+trim, e.y1-trim
 	d.rows = to - from
 	if d.rows < 5 {
@@ -53,9 +53,9 @@ func (sc *scene) descent() (d descent, why reason) {
 // descentQC adds the rules of both tasks.
 func (sc *scene) descentQC(f *Finding, d descent) {
 	v := sc.shareH(d.rows)
-	f.check("descending_aorta.height", v >= 0.2, v)
+	f.check("descending_aorta.height", v >= sc.n("descending_aorta.height.min"), v)
 	v = spread(floats(d.width[:])) / float64(sc.W)
-	f.check("descending_aorta.width_std", v <= 0.01, v)
+	f.check("descending_aorta.width_std", v <= sc.n("descending_aorta.width_std.max"), v)
 }
 
 // enlarged is descending_aorta_enlargement.
@@ -88,7 +88,7 @@ func (sc *scene) enlarged(f *Finding) (reason, string) {
 	ratio := float64(d.width[best]) / float64(t.median)
 	rounded := round(ratio, 2)
 	f.Index, f.IndexRounded = ratio, rounded
-	return "", enlarged(rounded >= enlargedRatio)
+	return "", enlarged(rounded >= sc.n("descending_aorta_enlargement.label.enlarged_min"))
 }
 
 // tortuous is descending_aorta_tortuous.
@@ -108,7 +108,7 @@ func (sc *scene) tortuous(f *Finding) (reason, string) {
 	}
 	rounded := round(v, 4)
 	f.Index, f.IndexRounded = v, rounded
-	if rounded >= tortuousMin {
+	if rounded >= sc.n("descending_aorta_tortuous.label.tortuous_min") {
 		return "", "tortuous"
 	}
 	return "", "normal"

@@ -9,6 +9,7 @@
 // Frame: pixel (x, y), x to the image right from 0, y downwards from 0; the patient's
 // right is the image left. Width and height of anything are last index minus first.
 //
-// It reads golden case files ([ReadCase]) and produces their result format ([Result]).
-// It knows the three presets and no other override than the number of masks asked for.
+// It reads golden case files ([ReadCase]) and produces their result format ([Result]). It
+// knows the three presets and lets single rows of the threshold table be replaced
+// ([Switches]).
 package dense

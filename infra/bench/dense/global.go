@@ -38,10 +38,10 @@ func (sc *scene) global() Global {
 	for _, name := range counted {
 		n += count(!sc.mask(name).Empty())
 	}
-	f.check("global.mask_count", n >= sc.MaskNumMin, n)
+	f.check("global.mask_count", float64(n) >= sc.n("global.mask_count.mask_num_min"), n)
 	sc.heartPosition(f)
 	mean := GradientMean(sc.Picture)
-	f.check("global.gradient", !(sc.GradientMax && mean >= gradientMeanMax) && !(sc.GradientMin && mean < gradientMeanMin), mean)
+	f.check("global.gradient", !(sc.GradientMax && mean >= sc.n("global.gradient.gradient_mean_max")) && !(sc.GradientMin && mean < sc.n("global.gradient.gradient_mean_min")), mean)
 	orientation := sc.orientation(f)
 	return Global{QC: f.QC, Failed: f.Failed, Orientation: orientation}
 }
@@ -87,7 +87,7 @@ func (sc *scene) heartPosition(f *Finding) {
 		return
 	}
 	v := float64(abs(b-e.y1)) / float64(abs(e.y1-a))
-	f.check("global.heart_position", v < abdominalRatioMax, v)
+	f.check("global.heart_position", v < sc.n("global.heart_position.abdominal_ratio_max"), v)
 }
 
 // GradientMean is the mean length of the 5x5 Sobel gradient over all pixels.

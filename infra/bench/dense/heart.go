@@ -41,7 +41,7 @@ func (sc *scene) boxAgrees(e extent, b [4]int) (pass bool, iou, dist float64, ok
 	dx := sc.shareW((e.x0+e.x1)>>1 - (o.x0+o.x1)>>1) // a box may begin outside the picture
 	dy := sc.shareH((e.y0+e.y1)>>1 - (o.y0+o.y1)>>1)
 	dist = math.Sqrt(float64(dx*dx) + float64(dy*dy))
-	pass = iou >= heartIoUHigh && dist <= heartDistHigh || heartIoULow <= iou && iou < heartIoUHigh && dist <= heartDistLow
+	pass = iou >= sc.n("cardiomegaly.heart_box.iou_high") && dist <= sc.n("cardiomegaly.heart_box.dist_high") || sc.n("cardiomegaly.heart_box.iou_low") <= iou && iou < sc.n("cardiomegaly.heart_box.iou_high") && dist <= sc.n("cardiomegaly.heart_box.dist_low")
 	return pass, iou, dist, true
 }
 
@@ -96,17 +96,17 @@ func (sc *scene) cardiomegaly(f *Finding) (reason, string) {
 	if !ok {
 		return "zero_width", ""
 	}
-	f.check("cardiomegaly.lung_balance", v >= balanceMin, v)
+	f.check("cardiomegaly.lung_balance", v >= sc.n("cardiomegaly.lung_balance.min"), v)
 	m := f.Measurements
 	m["heart_xmin"], m["heart_xmax"], m["heart_width"] = c.heart.x0, c.heart.x1, c.heart.width()
 	m["lung_xmin"], m["lung_xmax"], m["lung_width"] = c.lung0, c.lung1, c.lung1-c.lung0
 	rounded := round(c.value(), 2)
 	f.Index, f.IndexRounded = c.value(), rounded
-	large := rounded >= 0.55
+	large := rounded >= sc.n("cardiomegaly.label.AP_min")
 	if sc.View == "PA" {
-		large = rounded >= 0.5
+		large = rounded >= sc.n("cardiomegaly.label.PA_min")
 		if sc.StrictPA {
-			large = rounded > 0.5
+			large = rounded > sc.n("cardiomegaly.label.PA_min")
 		}
 	}
 	return "", enlarged(large)
@@ -158,7 +158,7 @@ func (sc *scene) mediastinum(f *Finding) (reason, string) {
 	if !ok {
 		return "zero_width", ""
 	}
-	f.check("mediastinal_widening.lung_balance", v >= balanceMin, v)
+	f.check("mediastinal_widening.lung_balance", v >= sc.n("mediastinal_widening.lung_balance.min"), v)
 	m := f.Measurements
 	m["y"], m["mediastinum_xmin"], m["mediastinum_xmax"], m["mediastinum_width"] = y, x0, x1, x1-x0
 	m["lung_xmin"], m["lung_xmax"], m["lung_width"] = r0, l1, l1-r0
@@ -166,9 +166,9 @@ func (sc *scene) mediastinum(f *Finding) (reason, string) {
 	rounded := round(mcr, 2)
 	f.Index, f.IndexRounded = mcr, rounded
 	if sc.View == "PA" {
-		return "", enlarged(rounded >= 0.25)
+		return "", enlarged(rounded >= sc.n("mediastinal_widening.label.PA_min"))
 	}
-	return "", enlarged(rounded >= 0.33)
+	return "", enlarged(rounded >= sc.n("mediastinal_widening.label.AP_min"))
 }
 
 // mediastinalBox adds the rules that compare the mediastinum with its box.
@@ -186,13 +186,13 @@ func (sc *scene) mediastinalBox(f *Finding, p *Plane, b [4]int, y, x0, x1, thora
 		return "zero_width"
 	}
 	v := float64(x1-x0) / float64(b[2]-b[0])
-	f.check("mediastinal_widening.medi_box_width", within(v, 0.5, 1), v)
+	f.check("mediastinal_widening.medi_box_width", sc.within("mediastinal_widening.medi_box_width.range", v), v)
 	v = math.Abs(float64(b[0]+b[2])/2-float64(x0+x1)/2) / float64(thorax)
-	f.check("mediastinal_widening.medi_box_x", v < mediBoxXMax, v)
+	f.check("mediastinal_widening.medi_box_x", v < sc.n("mediastinal_widening.medi_box_x.max"), v)
 	c := sc.Picture.contentAlongY((x0+x1)/2, y)
 	if c.none() {
 		return "no_content"
 	}
-	f.check("mediastinal_widening.medi_y_position", within(c.low(), 0, 0.5), c.low())
+	f.check("mediastinal_widening.medi_y_position", sc.within("mediastinal_widening.medi_y_position.range", c.low()), c.low())
 	return ""
 }

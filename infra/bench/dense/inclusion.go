@@ -52,7 +52,7 @@ func (in *inclusion) measure(sc *scene) {
 	in.sideWhy = cmp.Or(r.flankWhy, l.flankWhy)
 	in.why = cmp.Or(r.apexWhy, l.apexWhy, in.sideWhy, r.baseWhy, l.baseWhy)
 	if in.sideWhy == "" {
-		in.sideWidth()
+		in.sideWidth(sc)
 	}
 }
 
@@ -67,7 +67,7 @@ func (s *side) measureApex(sc *scene, lit, lung *Plane) reason {
 	if s.apex = sc.Picture.contentAlongY(s.apexAt[0], s.apexAt[1]); s.apex.none() {
 		return "no_content"
 	}
-	s.apexIn = s.apex.low() >= apexIncluded
+	s.apexIn = s.apex.low() >= sc.n("inclusion.label_apex.included_min")
 	return ""
 }
 
@@ -86,7 +86,7 @@ func (s *side) measureFlank(sc *scene, lit, lung, dome *Plane, right bool) reaso
 	if s.flank = sc.Picture.contentAlongX(s.flankAt[0], s.flankAt[1]); s.flank.none() {
 		return "no_content"
 	}
-	s.flankIn = s.sideRatio(right) >= sideIncluded
+	s.flankIn = s.sideRatio(right) >= sc.n("inclusion.label_side.included_min")
 	return ""
 }
 
@@ -119,8 +119,8 @@ func (s *side) measureBase(sc *scene, lit, lung, dome *Plane, right bool) reason
 	if s.base = sc.Picture.contentAlongY(s.baseAt[0], s.baseAt[1]); s.base.none() {
 		return "no_content"
 	}
-	s.baseIn = s.base.high() >= bottomIncluded
-	s.baseUnsure = !s.baseIn && s.base.high() >= bottomExcluded
+	s.baseIn = s.base.high() >= sc.n("inclusion.label_bottom.included_min")
+	s.baseUnsure = !s.baseIn && s.base.high() >= sc.n("inclusion.label_bottom.excluded_below")
 
 	label, _ := strip.parts()
 	own := label[s.baseAt[1]*sc.W+s.baseAt[0]]
@@ -135,7 +135,7 @@ func (s *side) measureBase(sc *scene, lit, lung, dome *Plane, right bool) reason
 }
 
 // sideWidth compares how far both lungs reach from their lateral points.
-func (in *inclusion) sideWidth() {
+func (in *inclusion) sideWidth(sc *scene) {
 	r, l := &in.sides[0], &in.sides[1]
 	wr, wl := r.span.x1-r.flankAt[0], l.flankAt[0]-l.span.x0
 	ratio := func(a, b int) float64 {
@@ -144,17 +144,17 @@ func (in *inclusion) sideWidth() {
 		}
 		return float64(a) / float64(b)
 	}
-	limit := 0.7
+	limit := sc.n("inclusion.side_width.both_included_min")
 	switch {
 	case r.flankIn == l.flankIn:
 		in.width = ratio(min(wr, wl), max(wr, wl))
 		if !r.flankIn {
-			limit = 0.6
+			limit = sc.n("inclusion.side_width.both_excluded_min")
 		}
 	case r.flankIn:
-		in.width = ratio(wr, wl)
+		in.width, limit = ratio(wr, wl), sc.n("inclusion.side_width.right_in_left_out_min")
 	default:
-		in.width = ratio(wl, wr)
+		in.width, limit = ratio(wl, wr), sc.n("inclusion.side_width.right_out_left_in_min")
 	}
 	in.widthGood = in.width >= limit
 }
@@ -167,14 +167,15 @@ func (sc *scene) inclusionTask(f *Finding) (reason, string) {
 	}
 	r, l := &in.sides[0], &in.sides[1]
 	v := sc.shareH(abs(r.apexAt[1] - l.apexAt[1]))
-	f.check("inclusion.apex_y_diff", v < apexYDiffMax, v)
+	f.check("inclusion.apex_y_diff", v < sc.n("inclusion.apex_y_diff.max"), v)
 	v = (r.apex.low() + l.apex.low()) / 2
-	f.check("inclusion.apex_position", within(v, 0, apexPositionMax), v)
+	f.check("inclusion.apex_position", v >= 0 && v < sc.n("inclusion.apex_position.max"), v)
 	v = sc.shareH(abs(r.baseAt[1] - l.baseAt[1]))
-	f.check("inclusion.bottom_y_diff", v < bottomYDiffMax, v)
+	f.check("inclusion.bottom_y_diff", v < sc.n("inclusion.bottom_y_diff.max"), v)
 	v = (r.base.high() + l.base.high()) / 2
-	f.check("inclusion.bottom_position", within(v, 0, bottomPositionMax), v)
-	f.check("inclusion.bottom_dome_gap", within(r.domeGap, 0, domeGapMax) && within(l.domeGap, 0, domeGapMax), []float64{r.domeGap, l.domeGap})
+	f.check("inclusion.bottom_position", v >= 0 && v < sc.n("inclusion.bottom_position.max"), v)
+	shallow := func(s *side) bool { return s.domeGap >= 0 && s.domeGap < sc.n("inclusion.bottom_dome_gap.max") }
+	f.check("inclusion.bottom_dome_gap", shallow(r) && shallow(l), []float64{r.domeGap, l.domeGap})
 	f.check("inclusion.side_width", in.widthGood, in.width)
 
 	f.Parts = &Parts{}
@@ -184,7 +185,7 @@ func (sc *scene) inclusionTask(f *Finding) (reason, string) {
 		f.Measurements["apex_ratio"+name], f.Measurements["apex_point"+name] = s.apex.low(), s.apexAt
 		f.Measurements["side_ratio"+name], f.Measurements["side_point"+name] = s.sideRatio(i == 0), s.flankAt
 		f.Measurements["bottom_ratio"+name], f.Measurements["bottom_point"+name] = s.base.high(), s.baseAt
-		drop := float64((s.base.high() - cpaOffset) * float64(s.base.last-s.base.first))
+		drop := float64((s.base.high() - sc.n("inclusion.cpa_display.offset")) * float64(s.base.last-s.base.first))
 		f.Measurements["cpa_point"+name] = [2]any{s.flankAt[0], float64(s.base.last) - drop}
 		f.Parts.Apex[i], f.Parts.Side[i], f.Parts.Bottom[i] = flag(s.apexIn), flag(s.flankIn), flag(s.baseIn)
 		if s.baseUnsure {

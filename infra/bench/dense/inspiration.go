@@ -16,7 +16,7 @@ type rib struct {
 }
 
 // clavicularLine is the x of the mid-clavicular line and the span it was taken from.
-func clavicularLine(lung *Plane) (x, a, b int, ok bool) {
+func (sc *scene) clavicularLine(lung *Plane) (x, a, b int, ok bool) {
 	e, _ := lung.box()
 	n := e.height() + 1
 	sizes := [3]int{n / 3, n / 3, n / 3}
@@ -33,7 +33,7 @@ func clavicularLine(lung *Plane) (x, a, b int, ok bool) {
 		return 0, 0, 0, false
 	}
 	s := spans[len(spans)/3]
-	return s[0] + int(math.Floor(lateralFraction*float64(s[1]-s[0]))), s[0], s[1], true
+	return s[0] + int(math.Floor(sc.n("inspiration.mid_clavicular.lateral_fraction")*float64(s[1]-s[0]))), s[0], s[1], true
 }
 
 // inspiration is inspiration.
@@ -46,23 +46,23 @@ func (sc *scene) inspiration(f *Finding) (reason, string) {
 	if sc.CheXmask != nil {
 		lung, dome = or(sc.mask("right lung"), sc.CheXmask).largest(), andNot(dome, sc.CheXmask)
 	}
-	xc, _, _, ok1 := clavicularLine(alone)
-	x, a, b, ok2 := clavicularLine(lung)
+	xc, _, _, ok1 := sc.clavicularLine(alone)
+	x, a, b, ok2 := sc.clavicularLine(lung)
 	if !ok1 || !ok2 {
 		return "no_mid_clavicular_row", ""
 	}
 	v := sc.shareW(abs(xc - x))
-	f.check("inspiration.line_agreement", v < lineAgreementMax, v)
+	f.check("inspiration.line_agreement", v < sc.n("inspiration.line_agreement.max"), v)
 	inLung, inDome := lung.inColumn(x), dome.inColumn(x)
 	if len(inLung) == 0 || len(inDome) == 0 {
 		return "no_diaphragm_on_line", ""
 	}
 	l0, l1, d0, d1 := inLung[0], inLung[len(inLung)-1], inDome[0], inDome[len(inDome)-1]
 	v = float64(max(0, min(l1, d1)-max(l0, d0)+1)) / float64(l1-l0+1)
-	f.check("inspiration.diaphragm_overlap", v > 0 && v < diaphragmOverMax, v)
+	f.check("inspiration.diaphragm_overlap", v > sc.n("inspiration.diaphragm_overlap.min_exclusive") && v < sc.n("inspiration.diaphragm_overlap.max"), v)
 
 	ribs := sc.ribs(x)
-	n, checked, why := countRibs(ribs, inDome, x)
+	n, checked, why := sc.countRibs(ribs, inDome, x)
 	if why != "" {
 		return why, ""
 	}
@@ -70,7 +70,7 @@ func (sc *scene) inspiration(f *Finding) (reason, string) {
 	f.Measurements["line_x"], f.Measurements["line_x_cxas"] = x, xc
 	f.Measurements["rib"], f.Measurements["checked_to"] = n, checked
 	f.Index, f.IndexRounded = n, n
-	if n >= goodRib {
+	if float64(n) >= sc.n("inspiration.label.good_min") {
 		return "", "good"
 	}
 	return "", "poor"
@@ -95,7 +95,7 @@ func (sc *scene) ribs(x int) []rib {
 }
 
 // countRibs returns the answer and the rib up to which the rules look, both from 1.
-func countRibs(ribs []rib, dome []int, x int) (n, checked int, why reason) {
+func (sc *scene) countRibs(ribs []rib, dome []int, x int) (n, checked int, why reason) {
 	under := -1
 	for _, r := range ribs {
 		if r.exists && r.y1 != 0 {
@@ -138,7 +138,7 @@ func countRibs(ribs []rib, dome []int, x int) (n, checked int, why reason) {
 		return 0, 0, "no_rib_above"
 	}
 	bottom := ribs[k].line[len(ribs[k].line)-1]
-	if float64(top-bottom)/float64(height) <= ribGapMax {
+	if float64(top-bottom)/float64(height) <= sc.n("inspiration.rib_gap.max") {
 		return k + 1, k + 1, ""
 	}
 	return 0, 0, "rib_gap"
@@ -194,24 +194,24 @@ func (sc *scene) ribQC(f *Finding, ribs []rib, t, a, b int) {
 		}
 	}
 	v := float64(in) / float64(t)
-	f.check("inspiration.rib_in_lung", v >= ribInLungMin, v)
+	f.check("inspiration.rib_in_lung", v >= sc.n("inspiration.rib_in_lung.min"), v)
 	order, spacing, iou, overlap, split := true, true, true, true, true
 	s := float64(abs(ribs[0].y1-ribs[t-1].y1) + 1)
 	for i := range t - 1 {
 		p, q := ribs[i], ribs[i+1]
-		order = order && q.y1 > p.y1
+		order = order && float64(q.y1-p.y1) > sc.n("inspiration.rib_order.min_exclusive")
 		d := trunc2(float64(q.y1-p.y1) / s)
-		spacing = spacing && d <= ribSpacing[i]
+		spacing = spacing && sc.atMost("inspiration.rib_spacing.max_per_pair", i, d)
 		common := and(p.mask, q.mask).Area()
-		iou = iou && trunc2(float64(common)/float64(p.area+q.area-common)) <= ribIoU[i]
+		iou = iou && sc.atMost("inspiration.rib_iou.max_per_pair", i, trunc2(float64(common)/float64(p.area+q.area-common)))
 		z := trunc2(float64(common) / float64(min(p.area, q.area)))
 		if d < 10 {
-			overlap = overlap && z <= ribNear[i]
+			overlap = overlap && sc.atMost("inspiration.rib_overlap_near.max_per_pair", i, z)
 		} else if 10 < d && d <= 20 {
-			overlap = overlap && z <= ribMid[i]
+			overlap = overlap && sc.atMost("inspiration.rib_overlap_mid.max_per_pair", i, z)
 		}
 		gap, hit := cutRib(p, q)
-		split = split && !(trunc2(float64(gap)/s) <= ribSplit[i] && hit)
+		split = split && !(sc.atMost("inspiration.rib_split.max_per_pair", i, trunc2(float64(gap)/s)) && hit)
 	}
 	f.check("inspiration.rib_spacing", spacing, nil)
 	f.check("inspiration.rib_iou", iou, nil)

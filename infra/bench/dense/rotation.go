@@ -70,13 +70,13 @@ func (sc *scene) rotation(f *Finding) (reason, string) {
 	}
 	qr := float64(r[0]-ra) / float64(rb-ra)
 	ql := float64(lb-l[0]) / float64(lb-la)
-	f.check("rotation.clavicle_x", within(qr, 0.8, 2) && within(ql, 0.8, 2), []float64{qr, ql})
+	f.check("rotation.clavicle_x", sc.within("rotation.clavicle_x.range", qr) && sc.within("rotation.clavicle_x.range", ql), []float64{qr, ql})
 	v := sc.shareW(l[0] - r[0])
-	f.check("rotation.clavicle_gap", within(v, -0.1, 0.3), v)
+	f.check("rotation.clavicle_gap", sc.within("rotation.clavicle_gap.range", v), v)
 	v = sc.shareH(abs(r[1] - l[1]))
-	f.check("rotation.clavicle_y_diff", v < clavicleYDiffMax, v)
+	f.check("rotation.clavicle_y_diff", v < sc.n("rotation.clavicle_y_diff.max"), v)
 	v = float64(r[1]+l[1]) / 2 / float64(sc.H)
-	f.check("rotation.clavicle_y_position", within(v, 0.05, 0.5), v)
+	f.check("rotation.clavicle_y_position", sc.within("rotation.clavicle_y_position.range", v), v)
 	f.Measurements["medial_end_right"], f.Measurements["medial_end_left"] = r, l
 	return sc.aroundMidline(f, r, l)
 }
@@ -108,10 +108,12 @@ func (sc *scene) aroundMidline(f *Finding, r, l point) (reason, string) {
 	sc.midlineQC(f, "rotation", used)
 	dr := float64(m*float64(r[1])) + b - float64(r[0])
 	dl := float64(l[0]) - (float64(m*float64(l[1])) + b)
-	f.check("rotation.distances_nonneg", dr >= 0 && dl >= 0, []float64{dr, dl})
+	least := sc.n("rotation.distances_nonneg.min")
+	fair := dr >= least && dl >= least
+	f.check("rotation.distances_nonneg", fair, []float64{dr, dl})
 	f.Measurements["distance_right"], f.Measurements["distance_left"] = dr, dl
 	f.Measurements["slope"], f.Measurements["intercept"], f.Measurements["vertebrae"] = m, b, indices
-	if dr < 0 || dl < 0 {
+	if !fair {
 		return "", ""
 	}
 	ratio := 1.0
@@ -120,7 +122,7 @@ func (sc *scene) aroundMidline(f *Finding, r, l point) (reason, string) {
 	}
 	rounded := round(ratio, 2)
 	f.Index, f.IndexRounded = ratio, rounded
-	if rounded >= notRotatedMin {
+	if rounded >= sc.n("rotation.label.not_rotated_min") {
 		return "", "not_rotated"
 	}
 	return "", "rotated"

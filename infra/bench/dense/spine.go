@@ -52,11 +52,11 @@ func (sc *scene) midlineQC(f *Finding, task string, p []vertebra) {
 		far = max(far, math.Abs(cross)/long)
 	}
 	far *= sc.s
-	f.check(task+".midline_residual", far < midlineResidual, far)
+	f.check(task+".midline_residual", far < sc.n(task+".midline_residual.max"), far)
 	var xs []float64
 	for _, v := range p {
 		xs = append(xs, v.x)
 	}
 	std := spread(xs) * sc.s
-	f.check(task+".midline_x_std", std < midlineSpread, std)
+	f.check(task+".midline_x_std", std < sc.n(task+".midline_x_std.max"), std)
 }

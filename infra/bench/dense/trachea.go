@@ -35,7 +35,7 @@ func (sc *scene) measureTrachea() *trachea {
 		return &trachea{why: "trachea_empty"}
 	}
 	t := &trachea{full: full, end: e.y1}
-	t.cut = e.y0 + int(math.Floor(tracheaTrim*float64(e.y1-e.y0)))
+	t.cut = e.y0 + int(math.Floor(sc.n("trachea.top_trim.fraction")*float64(e.y1-e.y0)))
 	t.trimmed = full.rows(t.cut, sc.H)
 	for y := t.cut; y <= t.end; y++ {
 		a, b, _ := t.trimmed.span(y)
@@ -51,11 +51,11 @@ func (sc *scene) measureTrachea() *trachea {
 func (sc *scene) tracheaQC(f *Finding) {
 	t := sc.windpipe()
 	v := sc.shareH(t.end - t.cut)
-	f.check("trachea.height", v >= tracheaHeightMin, v)
+	f.check("trachea.height", v >= sc.n("trachea.height.min"), v)
 	v = sc.shareW(t.median)
-	f.check("trachea.width_median", inside(v, 0.03, 0.08), v)
+	f.check("trachea.width_median", sc.inside("trachea.width_median.range", v), v)
 	v = spread(floats(t.widths)) * sc.s
-	f.check("trachea.width_std", v <= tracheaSpreadMax, v)
+	f.check("trachea.width_std", v <= sc.n("trachea.width_std.max"), v)
 }
 
 // deviation is trachea_deviation.
@@ -76,7 +76,7 @@ func (sc *scene) deviation(f *Finding) (reason, string) {
 		}
 		used, last = append(used, v), i
 	}
-	if len(used) < 3 {
+	if float64(len(used)) < sc.n("trachea_deviation.midline_points.min") {
 		return "midline_points", ""
 	}
 	sc.midlineQC(f, "trachea_deviation", used)

@@ -12,21 +12,21 @@ func (sc *scene) xragent(mirrored bool) Bundle {
 		return withhold("view")
 	case mirrored:
 		return withhold("orientation")
-	case area(r) < 0.02 || area(l) < 0.02 || area(sc.mask("heart")) < 0.01:
+	case area(r) < sc.n("xragent.gate.lung_area_min") || area(l) < sc.n("xragent.gate.lung_area_min") || area(sc.mask("heart")) < sc.n("xragent.gate.heart_area_min"):
 		return withhold("mask_quality")
 	}
 	c, why := sc.ctr()
 	if why != "" {
 		return withhold(string(why))
 	}
-	if !inside(c.value(), 0.2, 0.95) {
+	if !sc.inside("xragent.gate.ctr_range", c.value()) {
 		return withhold("implausible_value")
 	}
 	b := Bundle{Exposed: true}
 	v := round(c.value(), 2)
-	b.CTR = &Graded{Value: c.value(), Rounded: v, Category: grade(v, []string{"normal", "mild", "moderate", "severe"}, 0.5, 0.55, 0.6)}
+	b.CTR = &Graded{Value: c.value(), Rounded: v, Category: grade(v, []string{"normal", "mild", "moderate", "severe"}, sc.n("xragent.ctr.enlarged_min"), sc.n("xragent.ctr.moderate_min"), sc.n("xragent.ctr.severe_min"))}
 	ar, al := float64(r.Area()), float64(l.Area())
-	b.Asymmetry = graded((ar-al)/(ar+al), []string{"symmetric", "mild", "marked"}, 0.15, 0.25)
+	b.Asymmetry = graded((ar-al)/(ar+al), []string{"symmetric", "mild", "marked"}, sc.n("xragent.asymmetry.mild_min"), sc.n("xragent.asymmetry.marked_min"))
 	if b.Asymmetry.Category != "symmetric" {
 		b.Asymmetry.Smaller = "left"
 		if ar < al {
@@ -56,11 +56,11 @@ func (sc *scene) shift(r, l *Plane) (*Graded, reason) {
 		return nil, "zero_width"
 	}
 	v := (sum/n - float64(re.x0+le.x1)/2) / float64(le.x1-re.x0)
-	g := graded(v, []string{"none", "mild", "marked"}, 0.03, 0.06)
+	g := graded(v, []string{"none", "mild", "marked"}, sc.n("xragent.shift.mild_min"), sc.n("xragent.shift.marked_min"))
 	if g.Category != "none" {
-		g.Direction = "right"
-		if v > 0 {
-			g.Direction = "left"
+		g.Direction = "left"
+		if v < 0 {
+			g.Direction = "right"
 		}
 	}
 	return g, ""
@@ -73,9 +73,10 @@ func graded(v float64, names []string, limits ...float64) *Graded {
 }
 
 func grade(v float64, names []string, limits ...float64) string {
-	i := 0
-	for i < len(limits) && v >= limits[i] {
-		i++
+	for i := len(limits); i > 0; i-- {
+		if v >= limits[i-1] {
+			return names[i]
+		}
 	}
-	return names[i]
+	return names[0]
 }

@@ -88,7 +88,14 @@ func TestGeneratedCases(t *testing.T) {
 		sw, rules := preset(t, p)
 		for i := range n {
 			c, story := Make(all, 77, i, sw)
-			list, _, err := Compare(c, sw, rules)
+			own, with, err := sw, rules, error(nil)
+			if i%3 == 0 {
+				own, with, err = Override(c, p, sw, 77, i)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			list, _, err := Compare(c, own, with)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -35,6 +35,7 @@ type settings struct {
 	preset, golden string
 	show, workers  int
 	verbose, soft  bool
+	rows           bool
 }
 
 func run() error {
@@ -47,6 +48,7 @@ func run() error {
 	flag.IntVar(&s.show, "show", 40, "differing cases to print")
 	flag.IntVar(&s.workers, "workers", max(1, runtime.NumCPU()/2), "cases side by side")
 	flag.BoolVar(&s.verbose, "verbose", false, "tell what each case is made of")
+	flag.BoolVar(&s.rows, "rows", false, "replace rows of the threshold table too, mostly by values of the case itself")
 	flag.BoolVar(&s.soft, "soft", false, "count what was taken before a task failed, too")
 	flag.Parse()
 	sw, ok := dense.Preset(s.preset)
@@ -85,7 +87,16 @@ func (s settings) loop(bases []*dense.Case, sw dense.Switches, rules *chexstruct
 					return
 				}
 				c, story := differ.Make(bases, s.seed, s.from+i, sw)
-				list, res, err := differ.Compare(c, sw, rules)
+				own, with, err := sw, rules, error(nil)
+				if s.rows {
+					own, with, err = differ.Override(c, rules.Preset(), sw, s.seed, s.from+i)
+					story = append(story, fmt.Sprintf("rows %v", own.Over))
+				}
+				var list []differ.Difference
+				var res map[string]any
+				if err == nil {
+					list, res, err = differ.Compare(c, own, with)
+				}
 				lock.Lock()
 				if err != nil {
 					failed = fmt.Errorf("case %d: %w", s.from+i, err)
