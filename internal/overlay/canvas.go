@@ -1,11 +1,9 @@
 package overlay
 
 import (
-	"bytes"
 	"fmt"
 	"image"
 	"image/color"
-	"image/png"
 
 	"golang.org/x/image/draw"
 	"golang.org/x/image/vector"
@@ -65,16 +63,6 @@ func (c *Canvas) Place(p geom.Vec) geom.Vec {
 	w, h := c.Bounds()
 	sx, sy := float64(w)/float64(c.part.Dx()), float64(h)/float64(c.part.Dy())
 	return geom.Vec{X: float64((p.X+0.5-float64(c.part.Min.X))*sx) - 0.5, Y: float64((p.Y+0.5-float64(c.part.Min.Y))*sy) - 0.5}
-}
-
-// PNG encodes the canvas.
-func (c *Canvas) PNG() ([]byte, error) {
-	var b bytes.Buffer
-	e := png.Encoder{CompressionLevel: png.BestSpeed}
-	if err := e.Encode(&b, c.rgba); err != nil {
-		return nil, fmt.Errorf("overlay: %w", err)
-	}
-	return b.Bytes(), nil
 }
 
 // Lay puts a layer of the same size over the canvas.

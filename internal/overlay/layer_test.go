@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"image/png"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"cxrepro/internal/cxr"
@@ -95,6 +96,32 @@ func TestLayer(t *testing.T) {
 	}
 }
 
+// TestPNG holds that a canvas decodes to its own pixels.
+func TestPNG(t *testing.T) {
+	base, err := Reduce(ramp(311, 200), Size{MaxSide: 311})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := base.Canvas()
+	scene(c)
+	data, err := c.PNG()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := png.Decode(bytes.NewReader(data))
+	if err != nil || got.Bounds() != c.rgba.Rect {
+		t.Fatalf("%v, %v", got, err)
+	}
+	for y := range 200 {
+		for x := range 311 {
+			r, g, b, a := got.At(x, y).RGBA()
+			if w := c.rgba.RGBAAt(x, y); uint8(r>>8) != w.R || uint8(g>>8) != w.G || uint8(b>>8) != w.B || a != 0xffff {
+				t.Fatalf("(%d, %d): decoded %d %d %d, drawn %v", x, y, r>>8, g>>8, b>>8, w)
+			}
+		}
+	}
+}
+
 // TestPart holds that a part shows the same as cutting it out of the whole.
 func TestPart(t *testing.T) {
 	img := ramp(400, 500)
@@ -176,6 +203,10 @@ func TestBadSizes(t *testing.T) {
 // pixels with everything drawn on it.
 func BenchmarkRender(b *testing.B) {
 	img := ramp(2544, 3056)
+	rng := rand.New(rand.NewPCG(1, 1)) // film noise: it is what a picture's bytes consist of
+	for i := range img.Pix {
+		img.Pix[i] = uint8(max(0, min(255, float64(img.Pix[i])+14*rng.NormFloat64())))
+	}
 	for b.Loop() {
 		c, err := New(img, Size{MaxSide: 1024})
 		if err != nil {
