@@ -70,7 +70,7 @@ type setting struct {
 	values              []string
 }
 
-var settings = [...]setting{
+var settings = append([]setting{
 	{ReviewFinalJudges, MeasurementReply, OwnReply, []string{MeasurementReply, OwnReply}},
 	{ReviewMeasurementPrompt, StructuresPrompt, MeasurementPrompt, []string{StructuresPrompt, MeasurementPrompt}},
 	{ReviewRounds, AskAll, Stop, []string{AskAll, Stop}},
@@ -82,7 +82,7 @@ var settings = [...]setting{
 	{ConsistencyInput, RawReply, RawReply, []string{RawReply, JudgeValue}},
 	{NumberReading, AsPrinted, AsPrinted, []string{AsPrinted, Exponents}},
 	{NothingRight, Zero, Zero, []string{Zero, Formula}},
-}
+}, buildSettings...)
 
 // Switches returns every switch.
 func Switches() []Switch {
