@@ -1,0 +1,139 @@
+package cxreasonbench
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"cxrepro/internal/report"
+)
+
+//go:embed published.json
+var publishedJSON []byte
+
+// Published holds the figures of the paper's tables. A nil Published has none.
+type Published struct{ rows map[publishedKey]publishedRow }
+
+type publishedKey struct {
+	path     Path
+	sampling Sampling
+	// group is the name of a task or group.
+	group, model string
+}
+
+type publishedRow struct {
+	Values  map[string]*float64 `json:"values"`
+	Refined map[string]*float64 `json:"refined"`
+}
+
+// PublishedFigure is a printed cell: the value, and the refined one in parentheses. Without a
+// value the paper prints N/A.
+type PublishedFigure struct {
+	Known, HasRefined bool
+	Value, Refined    float64
+}
+
+// String is the cell as printed.
+func (p PublishedFigure) String() string {
+	if !p.Known {
+		return "N/A"
+	}
+	text := twoDecimals(p.Value)
+	if p.HasRefined {
+		text += " (" + twoDecimals(p.Refined) + ")"
+	}
+	return text
+}
+
+// PaperFigures returns the figures of the paper's tables.
+//
+// Source: [paper] tables 3, 4, 8 to 28.
+func PaperFigures() (*Published, error) { return ParsePublished(publishedJSON) }
+
+// ParsePublished reads published figures: {"rows": [{"path", "sampling", "group", "model",
+// "values", "refined"}]}, group being a task or a group, null being N/A. A figure that two
+// tables print must be the same in both.
+func ParsePublished(data []byte) (*Published, error) {
+	var in struct {
+		Rows []struct {
+			Path     Path     `json:"path"`
+			Sampling Sampling `json:"sampling"`
+			Group    string   `json:"group"`
+			Model    string   `json:"model"`
+			publishedRow
+		} `json:"rows"`
+	}
+	if err := json.Unmarshal(data, &in); err != nil {
+		return nil, fmt.Errorf("cxreasonbench: published figures: %w", err)
+	}
+	p := &Published{rows: map[publishedKey]publishedRow{}}
+	for _, r := range in.Rows {
+		key := publishedKey{r.Path, r.Sampling, r.Group, r.Model}
+		row, seen := p.rows[key]
+		if !seen {
+			row = publishedRow{Values: map[string]*float64{}, Refined: map[string]*float64{}}
+			p.rows[key] = row
+		}
+		if err := merge(row.Values, r.Values); err != nil {
+			return nil, fmt.Errorf("cxreasonbench: published figures of %s, %s %s %s: %w", r.Model, r.Path, r.Sampling, r.Group, err)
+		}
+		if err := merge(row.Refined, r.Refined); err != nil {
+			return nil, fmt.Errorf("cxreasonbench: published refined figures of %s, %s %s %s: %w", r.Model, r.Path, r.Sampling, r.Group, err)
+		}
+	}
+	return p, nil
+}
+
+func merge(into, from map[string]*float64) error {
+	for name, v := range from {
+		old, seen := into[name]
+		if seen && ((old == nil) != (v == nil) || old != nil && *old != *v) {
+			return fmt.Errorf("%s has two values", name)
+		}
+		into[name] = v
+	}
+	return nil
+}
+
+// figure returns a printed cell; ok is false where the paper has none.
+func (p *Published) figure(path Path, s Sampling, group, model string, c Column) (f PublishedFigure, ok bool) {
+	if p == nil {
+		return f, false
+	}
+	row := p.rows[publishedKey{path, s, group, model}]
+	v, ok := row.Values[c.String()]
+	if !ok {
+		return f, false
+	}
+	if v != nil {
+		f.Known, f.Value = true, *v
+	}
+	if r := row.Refined[c.String()]; r != nil {
+		f.HasRefined, f.Refined = true, *r
+	}
+	return f, true
+}
+
+// compareFigures says how our cell relates to a printed one: reproduced if both numbers are
+// equal as printed, within noise if each printed number lies inside our interval, else off;
+// not computable if exactly one of the two has a value, or without an interval.
+func compareFigures(c Cell, p PublishedFigure, refined bool, in CellInterval) report.Verdict {
+	refined = refined && p.HasRefined
+	switch {
+	case !c.Plain.Known && !p.Known:
+		return report.Reproduced
+	case !c.Plain.Known || !p.Known || (refined && !c.Refined.Known):
+		return report.NotComputable
+	case sameDecimal(c.Plain.Value, p.Value) && (!refined || sameDecimal(c.Refined.Value, p.Refined)):
+		return report.Reproduced
+	case !in.Plain.Known || (refined && !in.Refined.Known):
+		return report.NotComputable
+	case in.Plain.holds(p.Value) && (!refined || in.Refined.holds(p.Refined)):
+		return report.WithinNoise
+	}
+	return report.Off
+}
+
+// sameDecimal reports whether two numbers of two decimals are equal as printed.
+func sameDecimal(a, b float64) bool { return math.Round(a*100) == math.Round(b*100) }

@@ -1,0 +1,301 @@
+package cxreasonbench
+
+import (
+	"fmt"
+	"strings"
+
+	"cxrepro/internal/chexstruct"
+	"cxrepro/internal/report"
+)
+
+// Sampling is how replies are decoded. The zero value is invalid.
+type Sampling uint8
+
+const (
+	// Greedy is one reply at temperature 0.
+	Greedy Sampling = iota + 1
+	// Stochastic is three replies with a vote.
+	Stochastic
+)
+
+var samplingText = [...]string{Greedy: "greedy", Stochastic: "stochastic"}
+
+// Samplings returns both.
+func Samplings() []Sampling { return []Sampling{Greedy, Stochastic} }
+
+// Valid reports whether s is one of [Samplings].
+func (s Sampling) Valid() bool { return s == Greedy || s == Stochastic }
+
+// String returns "greedy" or "stochastic".
+func (s Sampling) String() string {
+	if !s.Valid() {
+		return fmt.Sprintf("invalid sampling %d", uint8(s))
+	}
+	return samplingText[s]
+}
+
+// Draws is the number of replies to every question.
+func (s Sampling) Draws() int {
+	if s == Stochastic {
+		return 3
+	}
+	return 1
+}
+
+// MarshalText encodes a valid sampling.
+func (s Sampling) MarshalText() ([]byte, error) {
+	if !s.Valid() {
+		return nil, fmt.Errorf("cxreasonbench: %s", s)
+	}
+	return []byte(samplingText[s]), nil
+}
+
+// UnmarshalText accepts exactly the text forms.
+func (s *Sampling) UnmarshalText(b []byte) error {
+	for _, v := range Samplings() {
+		if samplingText[v] == string(b) {
+			*s = v
+			return nil
+		}
+	}
+	return fmt.Errorf("cxreasonbench: no sampling is called %q; there are greedy and stochastic", b)
+}
+
+// Evaluation is what one model reached in one sampling.
+type Evaluation struct {
+	Model    string
+	Sampling Sampling
+	Paths    []PathScores
+	// Intervals holds the 95 % bootstrap interval of each path, for the comparison with
+	// published figures; nil without.
+	Intervals map[Path]*Intervals
+}
+
+func (e Evaluation) path(p Path) (PathScores, bool) {
+	for _, s := range e.Paths {
+		if s.Path == p {
+			return s, true
+		}
+	}
+	return PathScores{}, false
+}
+
+// A block is the lines of one task or group under one path; a layout is one of the paper's
+// tables.
+type layout struct {
+	number   int
+	sampling Sampling
+	title    string
+	paths    []Path
+	// groups or tasks are the blocks under each path.
+	groups  []Group
+	tasks   []Task
+	columns func(Path) []Column
+}
+
+// paperMeasurement and paperRecognition are the orders of the paper's task tables.
+var (
+	paperMeasurement = []Task{
+		chexstruct.Cardiomegaly, chexstruct.CarinaAngle, chexstruct.Rotation, chexstruct.MediastinalWidening,
+		chexstruct.Projection, chexstruct.AorticKnobEnlargement, chexstruct.DescendingAortaEnlargement, chexstruct.DescendingAortaTortuous,
+	}
+	paperRecognition = []Task{
+		chexstruct.TracheaDeviation, chexstruct.Inclusion, chexstruct.Inspiration, chexstruct.AscendingAortaEnlargement,
+	}
+)
+
+// layouts are the tables of the paper with results, in its order: the summaries 3, 4, 8 to
+// 10, then for each path greedy and stochastic groups, recognition tasks, measurement tasks.
+func layouts() []layout {
+	overall := []Group{Overall}
+	list := []layout{
+		{3, Greedy, "Path 1 and re-evaluated Path 1, overall", []Path{Path1, RePath1}, overall, nil, summary(true)},
+		{4, Greedy, "Path 2, overall", []Path{Path2}, overall, nil, summary(false)},
+		{8, Stochastic, "Path 1, overall", []Path{Path1}, overall, nil, summary(true)},
+		{9, Stochastic, "Path 2, overall", []Path{Path2}, overall, nil, summary(false)},
+		{10, Stochastic, "re-evaluated Path 1, overall", []Path{RePath1}, overall, nil, summary(false)},
+	}
+	number := 11
+	for _, p := range Paths() {
+		for _, s := range Samplings() {
+			// The paper leaves alignment out of the stochastic re-evaluation.
+			columns := staged(p != RePath1 || s == Greedy)
+			name, paths := pathTitle(p), []Path{p}
+			list = append(list,
+				layout{number, s, name + ", groups of tasks", paths, Groups(), nil, columns},
+				layout{number + 1, s, name + ", recognition tasks", paths, nil, paperRecognition, columns},
+				layout{number + 2, s, name + ", measurement tasks", paths, nil, paperMeasurement, columns})
+			number += 3
+		}
+	}
+	return list
+}
+
+// summary are the columns of a summary, with or without alignment.
+func summary(alignment bool) func(Path) []Column {
+	return func(p Path) []Column {
+		columns := []Column{Completion, Depth, Consistency}
+		if alignment && p != Path2 {
+			columns = append(columns, Alignment)
+		}
+		return columns
+	}
+}
+
+// staged are the columns of a full table: all but the initial question.
+func staged(alignment bool) func(Path) []Column {
+	return func(p Path) []Column {
+		var columns []Column
+		for _, c := range Columns(p) {
+			if c != Initial && (c != Alignment || alignment) {
+				columns = append(columns, c)
+			}
+		}
+		return columns
+	}
+}
+
+// TableNumbers returns the numbers of the paper's tables that [PaperTable] makes, in order.
+func TableNumbers() []int {
+	var numbers []int
+	for _, l := range layouts() {
+		numbers = append(numbers, l.number)
+	}
+	return numbers
+}
+
+// PaperTable lays evaluations out as one of the paper's tables, one line for each model and
+// task or group. With published figures, a second line under each model that the paper has
+// shows them with a mark each. simulated puts the word into the title.
+//
+// Errors: a number that is not one of [TableNumbers].
+func PaperTable(number int, evaluations []Evaluation, published *Published, simulated bool) (*report.Table, error) {
+	for _, l := range layouts() {
+		if l.number == number {
+			return l.table(evaluations, published, simulated), nil
+		}
+	}
+	return nil, fmt.Errorf("cxreasonbench: the paper's table %d has no results of models; those that do are %v", number, TableNumbers())
+}
+
+func (l layout) table(evaluations []Evaluation, published *Published, simulated bool) *report.Table {
+	t := &report.Table{Title: fmt.Sprintf("Table %d. %s (%s)", l.number, l.title, l.sampling)}
+	if simulated {
+		t.Title += ", simulated"
+	}
+	t.Columns = []report.Column{{Name: l.heading()}, {Name: "model"}}
+	for _, c := range l.columns(l.paths[0]) {
+		t.Columns = append(t.Columns, report.Column{Name: c.String(), Right: true})
+	}
+	for _, p := range l.paths {
+		for _, b := range l.blocks(p) {
+			head := true
+			for _, e := range evaluations {
+				scores, ok := e.path(p)
+				if e.Sampling != l.sampling || !ok {
+					continue
+				}
+				l.addModel(t, b, e, scores, published, head)
+				head = false
+			}
+		}
+	}
+	t.Formulas = usedFormulas(t)
+	if published != nil {
+		t.Notes = append(t.Notes, "paper: = reproduced as printed; ~ inside our 95 % bootstrap interval over cases; x off; ? not computable.")
+	}
+	return t
+}
+
+func (l layout) heading() string {
+	switch {
+	case len(l.paths) > 1:
+		return "path"
+	case l.tasks != nil:
+		return "task"
+	}
+	return "group"
+}
+
+// block is a task or a group under a path.
+type block struct {
+	path  Path
+	name  string
+	key   string
+	group Group
+	task  Task
+}
+
+func (l layout) blocks(p Path) []block {
+	var list []block
+	for _, g := range l.groups {
+		name := g.String()
+		if len(l.paths) > 1 {
+			name = pathTitle(p)
+		}
+		list = append(list, block{path: p, name: name, key: g.String(), group: g})
+	}
+	for _, t := range l.tasks {
+		list = append(list, block{path: p, name: strings.ReplaceAll(t.String(), "_", " "), key: t.String(), task: t})
+	}
+	return list
+}
+
+func (b block) row(s PathScores) ScoreRow {
+	if b.group != 0 {
+		return s.Groups[b.group]
+	}
+	return s.Tasks[b.task]
+}
+
+// refines reports whether the block shows refined figures.
+func (b block) refines() bool {
+	if b.group != 0 {
+		return b.group != RecognitionTasks
+	}
+	return KindOf(b.task) == Measurement
+}
+
+// addModel adds a model's line, and the published one below it.
+func (l layout) addModel(t *report.Table, b block, e Evaluation, scores PathScores, published *Published, head bool) {
+	name := ""
+	if head {
+		name = b.name
+	}
+	line := []report.Cell{report.Text(name), report.Text(e.Model)}
+	paper := []report.Cell{report.Text(""), report.Text("  paper")}
+	known := false
+	for _, col := range l.columns(b.path) {
+		c, _ := b.row(scores).Cell(col)
+		cell := paperCell(b.path, c, b.refines())
+		if p, ok := published.figure(b.path, l.sampling, b.key, e.Model, col); ok {
+			known = true
+			v := compareFigures(c, p, b.refines() && Refines(b.path, col), e.Intervals[b.path].of(b, col))
+			cell = cell.Beside(p.String(), v)
+			paper = append(paper, report.Text(p.String()+" "+verdictMark(v)))
+		} else {
+			paper = append(paper, report.Text(""))
+		}
+		line = append(line, cell)
+	}
+	if head {
+		t.AddHead(line...)
+	} else {
+		t.Add(line...)
+	}
+	if known {
+		t.Add(paper...)
+	}
+}
+
+func verdictMark(v report.Verdict) string {
+	switch v {
+	case report.Reproduced:
+		return "="
+	case report.WithinNoise:
+		return "~"
+	case report.Off:
+		return "x"
+	}
+	return "?"
+}
