@@ -1,7 +1,7 @@
 // Command differ compares the run-length and the dense measurements on generated cases.
 //
 //	go run -C infra/bench ./cmd/differ --n 20000 [--seed 1] [--preset corrected]
-//	go run -C infra/bench ./cmd/differ --from 1234 --n 1 --verbose
+//	go run -C infra/bench ./cmd/differ --from 1234 --n 1 --verbose [--write FOLDER]
 //
 // It prints every difference with the number of its case and a table of what was reached
 // at the end; it exits with 1 if there was a difference.
@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
@@ -33,6 +34,7 @@ func main() {
 type settings struct {
 	n, from, seed  uint64
 	preset, golden string
+	write          string
 	show, workers  int
 	verbose, soft  bool
 	rows           bool
@@ -45,6 +47,7 @@ func run() error {
 	flag.Uint64Var(&s.seed, "seed", 1, "seed of all cases")
 	flag.StringVar(&s.preset, "preset", "corrected", "as_published, as_released or corrected")
 	flag.StringVar(&s.golden, "golden", "../../internal/chexstruct/testdata/golden", "folder of golden case files")
+	flag.StringVar(&s.write, "write", "", "folder that takes every case as a file with its picture")
 	flag.IntVar(&s.show, "show", 40, "differing cases to print")
 	flag.IntVar(&s.workers, "workers", max(1, runtime.NumCPU()/2), "cases side by side")
 	flag.BoolVar(&s.verbose, "verbose", false, "tell what each case is made of")
@@ -87,6 +90,12 @@ func (s settings) loop(bases []*dense.Case, sw dense.Switches, rules *chexstruct
 					return
 				}
 				c, story := differ.Make(bases, s.seed, s.from+i, sw)
+				if err := s.keep(c); err != nil {
+					lock.Lock()
+					failed = err
+					lock.Unlock()
+					return
+				}
 				own, with, err := sw, rules, error(nil)
 				if s.rows {
 					own, with, err = differ.Override(c, rules.Preset(), sw, s.seed, s.from+i)
@@ -121,6 +130,21 @@ func (s settings) loop(bases []*dense.Case, sw dense.Switches, rules *chexstruct
 		failed = fmt.Errorf("%d cases differ", bad.Load())
 	}
 	return failed
+}
+
+// keep writes a case as a file, for the program's own command.
+func (s settings) keep(c *dense.Case) error {
+	if s.write == "" {
+		return nil
+	}
+	file, picture, err := differ.Encode(c)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(s.write, c.Name+".png"), picture, 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(s.write, c.Name+".json"), file, 0o644)
 }
 
 // report prints a case and tells whether it differs.
