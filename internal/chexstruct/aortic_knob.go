@@ -25,6 +25,7 @@ func (c *assessment) aorticKnob(f *Finding) Reason {
 	if reason != "" {
 		return reason
 	}
+	f.mark("upper_descending", vec(d.box.X0, d.box.Y0), vec(d.box.X1, d.box.Y1))
 	c.judge(f, RuleKnobDescHeight, rowKnobDescHeight, float64(d.box.Height())/c.h())
 	arch, ok := c.mask(anatomy.AorticArch).Rows(0, d.box.Y1-1).Touching(d.box.X0, d.box.X1).Box()
 	if !ok {

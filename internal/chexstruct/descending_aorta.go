@@ -15,6 +15,7 @@ const descendingRows = 6
 type descendingPart struct {
 	right, left [descendingRows]geom.Point // the left points face the patient's left lung
 	height      int
+	from, to    int // the measured rows, half open
 }
 
 // widths returns the six widths.
@@ -44,6 +45,7 @@ func (c *assessment) descendingPiece() (p descendingPart, reason Reason) {
 	from := y0 + trim
 	n := y1 - trim - from
 	p.height = n
+	p.from, p.to = from, from+n
 	if n < descendingRows-1 {
 		return p, ReasonDescShort
 	}
@@ -70,6 +72,7 @@ func (c *assessment) descendingPiece() (p descendingPart, reason Reason) {
 func (c *assessment) judgeDescending(f *Finding, p *descendingPart) {
 	c.judge(f, RuleDescendingHeight, rowDescHeight, float64(p.height)/c.h())
 	c.judge(f, RuleDescendingWidthStd, rowDescStd, popStdInts(p.widths())/c.w())
+	f.mark("aorta_rows", vec(p.right[0].X, p.from), vec(p.right[0].X, p.to))
 }
 
 // descendingEnlargement labels the aorta's largest width over the trachea's, rounded to

@@ -22,10 +22,14 @@ func (c *assessment) rotation(f *Finding) Reason {
 	var end [2]geom.Point
 	var q [2]float64
 	for side := range 2 {
-		var ok bool
-		if end[side], ok = medialEnd(c.mask(clavicleOf[side]), side); !ok {
+		clavicle := c.mask(clavicleOf[side])
+		band, ok := clavicleBand(clavicle)
+		if !ok {
 			return ReasonClavicleVertical
 		}
+		end[side] = band.medial(clavicle, side)
+		f.mark([2]string{right: "clavicle_band_right", left: "clavicle_band_left"}[side],
+			band.at(0, band.lo), band.at(1, band.lo), band.at(0, band.hi), band.at(1, band.hi))
 	}
 	for side := range 2 {
 		outer, inner := widestRow(c.lung(side), side)
@@ -137,15 +141,30 @@ func nearestIn(pts *[vertebrae]geom.Vec, y float64) int {
 //
 // Special cases: ok is false when the widest component is one column wide.
 func medialEnd(clavicle mask.Mask, side int) (end geom.Point, ok bool) {
+	band, ok := clavicleBand(clavicle)
+	if !ok {
+		return geom.Point{}, false
+	}
+	return band.medial(clavicle, side), true
+}
+
+// clavicleBand is the band that the widest component spans along its own chord; ok is false
+// when that component is one column wide.
+func clavicleBand(clavicle mask.Mask) (band chordBand, ok bool) {
 	k := clavicle.Widest()
 	box, _ := k.Box()
 	if box.Width() == 0 {
-		return geom.Point{}, false
+		return band, false
 	}
 	ya, _, _ := k.ColumnBounds(box.X0)
 	yb, _, _ := k.ColumnBounds(box.X1)
-	band := chordBand{dx: box.Width(), dy: yb - ya}
+	band = chordBand{dx: box.Width(), dy: yb - ya}
 	band.fit(k)
+	return band, true
+}
+
+// medial returns the most medial pixel of the mask inside the band.
+func (band *chordBand) medial(clavicle mask.Mask, side int) (end geom.Point) {
 	y0, y1, _ := clavicle.RowBounds()
 	found := false
 	for y := y0; y <= y1; y++ {
@@ -160,11 +179,16 @@ func medialEnd(clavicle mask.Mask, side int) (end geom.Point, ok bool) {
 			}
 		}
 	}
-	return end, true
+	return end
 }
 
 // chordBand is the set of pixels with lo <= y*dx - dy*x <= hi.
 type chordBand struct{ dx, dy, lo, hi int }
+
+// at returns the point of column x on one of the band's edges, lo or hi.
+func (b *chordBand) at(x float64, edge int) geom.Vec {
+	return geom.Vec{X: x, Y: (float64(float64(b.dy)*x) + float64(edge)) / float64(b.dx)}
+}
 
 func (b *chordBand) f(x, y int) int { return y*b.dx - b.dy*x }
 
