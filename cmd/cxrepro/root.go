@@ -133,6 +133,7 @@ func commands(a *app) []*cobra.Command {
 		newArtifactsCommand(a),
 		newCancelCommand(a),
 		newChexstructCommand(a),
+		newCxreasonbenchCommand(a),
 		newDatasetCommand(a),
 		newDemoCommand(a),
 		newDoctorCommand(a),

@@ -19,8 +19,9 @@ var formulas = []report.Formula{
 // FormulaStandard is the textbook reading: k/n with its 95 % Wilson interval.
 const FormulaStandard = "standard.wilson"
 
-// usedFormulas are those that the cells of a table carry, in the order of the legend.
-func usedFormulas(t *report.Table) []report.Formula {
+// usedFormulas are those that the cells of a table carry, in the order of the legend; with
+// refined also those of the figures in parentheses.
+func usedFormulas(t *report.Table, refined bool) []report.Formula {
 	used := map[string]bool{}
 	for _, r := range t.Rows {
 		for _, c := range r.Cells {
@@ -29,8 +30,8 @@ func usedFormulas(t *report.Table) []report.Formula {
 	}
 	var list []report.Formula
 	for _, f := range formulas {
-		refinedToo := f.ID == FormulaRefined && used[FormulaAdjustedWilson] || f.ID == FormulaRefinedDepth && used[FormulaDepth]
-		if used[f.ID] || refinedToo {
+		behind := f.ID == FormulaRefined && used[FormulaAdjustedWilson] || f.ID == FormulaRefinedDepth && used[FormulaDepth]
+		if used[f.ID] || refined && behind {
 			list = append(list, f)
 		}
 	}
@@ -118,7 +119,7 @@ func PathTables(p PathScores) (paper, standard report.Table) {
 	if n := p.malformed(); n > 0 {
 		paper.Notes = append(paper.Notes, strconv.Itoa(n)+" cases answered the refined criterion so that the judge saw neither yes nor no; they stop there and count as accepted.")
 	}
-	paper.Formulas, standard.Formulas = usedFormulas(&paper), usedFormulas(&standard)
+	paper.Formulas, standard.Formulas = usedFormulas(&paper, true), usedFormulas(&standard, false)
 	return paper, standard
 }
 

@@ -80,8 +80,7 @@ func (e Evaluation) path(p Path) (PathScores, bool) {
 	return PathScores{}, false
 }
 
-// A block is the lines of one task or group under one path; a layout is one of the paper's
-// tables.
+// A layout is one of the paper's tables.
 type layout struct {
 	number   int
 	sampling Sampling
@@ -200,7 +199,7 @@ func (l layout) table(evaluations []Evaluation, published *Published, simulated 
 			}
 		}
 	}
-	t.Formulas = usedFormulas(t)
+	t.Formulas = usedFormulas(t, true)
 	if published != nil {
 		t.Notes = append(t.Notes, "paper: = reproduced as printed; ~ inside our 95 % bootstrap interval over cases; x off; ? not computable.")
 	}
@@ -217,7 +216,7 @@ func (l layout) heading() string {
 	return "group"
 }
 
-// block is a task or a group under a path.
+// block is the lines of one task or group under one path.
 type block struct {
 	path  Path
 	name  string
