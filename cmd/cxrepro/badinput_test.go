@@ -8,12 +8,14 @@ import (
 	"encoding/json"
 	"hash/crc32"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"cxrepro/experiments"
 	"cxrepro/internal/casedata"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/phantom"
@@ -23,12 +25,13 @@ import (
 // allows. Each is one reason that says what is wrong, the others go through real
 // inference, and once all is mended the result is that of a data set that never was broken.
 func TestRunNamesBadPictures(t *testing.T) {
-	calm := phantomBench(t, 10)
-	_, want, _ := calm.run()
+	b := phantomBench(t, 10)
+	b.state = filepath.Join(b.dir, "undisturbed")
+	_, want, _ := b.run()
+	b.state = filepath.Join(b.dir, "state")
 	if want == nil || len(want.Images.Quarantined) > 0 {
 		t.Fatalf("sound data set: %+v", want)
 	}
-	b := phantomBench(t, 10)
 	root := filepath.Join(b.dir, "phantoms", phantom.FolderImages)
 	if err := os.Remove(filepath.Join(root, "SHA256SUMS.txt")); err != nil { // damage must be found by looking
 		t.Fatal(err)
@@ -154,6 +157,83 @@ func TestRunNamesBadMasks(t *testing.T) {
 		len(regexp.MustCompile(`(?m) 1 +0 +0 +1  orientation 1$`).FindAll(out, -1)) != 12 {
 		t.Errorf("mirrored masks: %v\n%s", err, out)
 	}
+}
+
+// TestRunRefusesModels holds that a model, library or provider that cannot serve ends a run
+// before its first image, says what is wrong and the way out, and that the same run with
+// the fault mended goes through.
+func TestRunRefusesModels(t *testing.T) {
+	b := phantomBench(t, 1)
+	models := filepath.Join(b.dir, "models")
+	if err := os.CopyFS(b.dir, experiments.Files); err != nil {
+		t.Fatal(err)
+	}
+	b.spec = filepath.Join(b.dir, "chexstruct-demo", "spec.yaml")
+	weights, card := filepath.Join(models, "phantomseg.onnx"), filepath.Join(models, "phantomseg.yaml")
+	soundWeights, soundCard := readFile(t, weights), readFile(t, card)
+	old := oldLibrary(t)
+	for _, c := range []struct {
+		name  string
+		spoil func()
+		env   string
+		args  []string
+		want  []string
+	}{
+		{name: "wrong model digest", spoil: func() { writeFile(t, weights, append(slices.Clone(soundWeights), 0)) },
+			want: []string{"error: model file phantomseg.onnx has digest sha256:", ", its card says sha256:", "hint: fetch the right file, or write a card for this one"}},
+		{name: "no model file", spoil: func() { _ = os.Remove(weights) },
+			want: []string{"phantomseg.onnx: no such file or directory", "hint: put the model file phantomseg.onnx beside the card"}},
+		{name: "wrong channel count", spoil: func() {
+			text, _, _ := strings.Cut(string(soundCard), "\nmeasured:")
+			writeFile(t, card, []byte(strings.Replace(text, "  - trachea\n", "", 1)))
+		}, want: []string{"the model puts out 34 channels, its card lists 33", `hint: list one structure per channel, "-" for a channel without one`}},
+		{name: "library too old", env: "CXREPRO_ONNXRUNTIME=" + old,
+			want: []string{"ONNX Runtime library " + old, "1.20.1", "is too old: version 1.24 or later is needed", "hint: unset CXREPRO_ONNXRUNTIME to have the right one fetched"}},
+		{name: "no library there", env: "CXREPRO_ONNXRUNTIME=" + old + ".gone",
+			want: []string{"no such file or directory", "hint: run `cxrepro doctor`; if CXREPRO_ONNXRUNTIME is set, unset it"}},
+		{name: "CUDA absent", args: []string{"--set", "masks.provider=cuda"},
+			want: []string{"provider cuda was asked for but cannot be used", "hint: point CXREPRO_ONNXRUNTIME at a CUDA build", "or ask for provider cpu (its results have other keys)"}},
+	} {
+		if c.spoil != nil {
+			c.spoil()
+		}
+		b.environment = nil
+		if c.env != "" {
+			b.environment = []string{c.env}
+		}
+		code, _, talk := b.run(c.args...)
+		if code != exitUsage {
+			t.Errorf("%s: exit %d, want %d\n%s", c.name, code, exitUsage, talk)
+		}
+		for _, want := range append(c.want, "cxrepro: hint: ") {
+			if !strings.Contains(talk, want) {
+				t.Errorf("%s: no %q in\n%s", c.name, want, talk)
+			}
+		}
+		if strings.Contains(talk, "images") {
+			t.Errorf("%s: work was begun\n%s", c.name, talk)
+		}
+		writeFile(t, weights, soundWeights)
+		writeFile(t, card, soundCard)
+	}
+	b.environment = nil
+	if code, _, talk := b.run(); code != exitOK {
+		t.Errorf("mended: exit %d\n%s", code, talk)
+	}
+}
+
+// oldLibrary compiles a library that calls itself an ONNX Runtime of long ago; cgo needs
+// the compiler anyway.
+func oldLibrary(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	source, lib := filepath.Join(dir, "old.c"), filepath.Join(dir, "libonnxruntime.so")
+	writeFile(t, source, []byte(`static const char *v(void){return "1.20.1";} static const void *a(unsigned n){return 0;}
+static struct{const void*(*a)(unsigned);const char*(*v)(void);} base={a,v}; void *OrtGetApiBase(void){return &base;}`))
+	if out, err := exec.Command("cc", "-shared", "-fPIC", "-o", lib, source).CombinedOutput(); err != nil {
+		t.Fatalf("cc: %v\n%s", err, out)
+	}
+	return lib
 }
 
 // stepCount is what a receipt says of one step.

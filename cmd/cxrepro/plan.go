@@ -12,6 +12,8 @@ import (
 	"cxrepro/experiments"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/datause"
+	"cxrepro/internal/onnx"
+	"cxrepro/internal/resolve"
 	"cxrepro/internal/segment"
 )
 
@@ -132,7 +134,11 @@ func modelError(err error) error {
 	hint := "run `cxrepro doctor`; it checks library and provider"
 	var digest *segment.DigestError
 	var card *segment.CardError
+	var library *onnx.LibraryError
+	var configured *resolve.ConfiguredError
 	switch {
+	case errors.As(err, &library), errors.As(err, &configured):
+		hint = "run `cxrepro doctor`; if CXREPRO_ONNXRUNTIME is set, unset it to have the right library fetched, or point it at another"
 	case errors.As(err, &digest):
 		hint = "the file is not the one the card was written for: fetch it again, or correct the card's sha256 if you mean this file"
 	case errors.As(err, &card):

@@ -81,18 +81,35 @@ func report(w io.Writer, err error) int {
 	if err == nil {
 		return exitOK
 	}
+	code, hint := exitFailed, ""
 	var ee *exitError
-	if !errors.As(err, &ee) {
-		fmt.Fprintf(w, "cxrepro: error: %v\n", err)
-		return exitFailed
+	if errors.As(err, &ee) {
+		code, hint, err = ee.Code, ee.Hint, ee.Err
 	}
-	if ee.Err != nil && ee.Err.Error() != "" {
-		fmt.Fprintf(w, "cxrepro: error: %v\n", ee.Err)
+	message := ""
+	if err != nil {
+		message = err.Error()
 	}
-	if ee.Hint != "" {
-		fmt.Fprintf(w, "cxrepro: hint: %s\n", ee.Hint)
+	message, said := splitHint(message)
+	if message != "" {
+		fmt.Fprintf(w, "cxrepro: error: %s\n", message)
 	}
-	return ee.Code
+	for _, h := range []string{said, hint} {
+		if h != "" {
+			fmt.Fprintf(w, "cxrepro: hint: %s\n", h)
+		}
+	}
+	return code
+}
+
+// splitHint cuts off the hint that an error of a lower layer carries in its text.
+func splitHint(message string) (string, string) {
+	for _, mark := range []string{"; hint: ", "\nhint: "} {
+		if head, tail, ok := strings.Cut(message, mark); ok {
+			return head, tail
+		}
+	}
+	return message, ""
 }
 
 func newRootCommand(a *app) (*cobra.Command, error) {
