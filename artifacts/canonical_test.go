@@ -26,7 +26,7 @@ func TestCanonical(t *testing.T) {
 			A string `json:"a"`
 		}{1, "x"}, `{"a":"x","b":1}`},
 		{"integers", []any{0, -1, int64(math.MaxInt64), uint64(math.MaxUint64)}, `[0,-1,9223372036854775807,18446744073709551615]`},
-		{"floats", []any{1.0, 0.1, -0.0, 1e20, 1e21, 1e-6, 1e-7, 1.5e-9, 100000.0}, `[1,0.1,0,100000000000000000000,1e+21,0.000001,1e-7,1.5e-9,100000]`},
+		{"floats", []any{1.0, 0.1, math.Copysign(0, -1), 1e20, 1e21, 1e-6, 1e-7, 1.5e-9, 100000.0}, `[1,0.1,0,100000000000000000000,1e+21,0.000001,1e-7,1.5e-9,100000]`},
 		{"float32 keeps its own text", float32(0.1), `0.1`},
 		{"no HTML escaping", "<a href='x'>&</a>", `"<a href='x'>&</a>"`},
 		{"control characters", "\x00\x1f\b\f\n\r\t\"\\/\u2028", "\"\\u0000\\u001f\\b\\f\\n\\r\\t\\\"\\\\/\u2028\""},

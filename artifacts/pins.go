@@ -35,7 +35,7 @@ func CheckPinName(name string) error {
 	}
 	for _, c := range name {
 		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.", c) {
-			return fmt.Errorf("pin name %q: character %q; want letters, digits, - _ .", clip(name), c)
+			return fmt.Errorf("pin name %q: character %q; want letters, digits, dashes, underscores and dots", clip(name), c)
 		}
 	}
 	return nil
