@@ -36,6 +36,9 @@ const (
 	BuildRibs Switch = "build.rib_options"
 	// BuildView: whether the last question of Path 1 tells the view again.
 	BuildView Switch = "build.final_view"
+	// BuildMediastinum: what the picture of the mediastinum shows. The measurement uses
+	// the upper mediastinum.
+	BuildMediastinum Switch = "build.mediastinum_picture"
 )
 
 // Values of the generator's switches.
@@ -67,6 +70,9 @@ const (
 	Ordinal        = "ordinal"
 	NotTold        = "not_told"
 	Told           = "told"
+
+	Cardiomediastinum = "cardiomediastinum"
+	UpperMediastinum  = "upper_mediastinum"
 )
 
 // buildSettings are the generator's rows of the table of switches.
@@ -85,4 +91,5 @@ var buildSettings = []setting{
 	{BuildInclusion, AnyDistance, NearTruth, []string{AnyDistance, NearTruth}},
 	{BuildRibs, BareNumber, Ordinal, []string{BareNumber, Ordinal}},
 	{BuildView, NotTold, Told, []string{NotTold, Told}},
+	{BuildMediastinum, Cardiomediastinum, UpperMediastinum, []string{Cardiomediastinum, UpperMediastinum}},
 }

@@ -109,9 +109,21 @@ const (
 // Tag sets words on a dark plate beside a source position, pushed back where it would
 // leave the canvas.
 func (c *Canvas) Tag(p geom.Vec, side Side, words string, t Text) {
+	r := c.TagBox(p, side, words, t)
+	x, y := float64(r.Min.X), float64(r.Min.Y)
+	c.plate(x, y, float64(r.Dx()), float64(r.Dy()), math.Round(t.Size*0.25))
+	padX, padY := tagPadding(t)
+	c.Words(x+padX, y+padY+math.Round(t.Size*0.88), words, t)
+}
+
+func tagPadding(t Text) (x, y float64) { return math.Round(t.Size * 0.35), math.Round(t.Size * 0.2) }
+
+// TagBox returns the pixels of the canvas that [Canvas.Tag] would cover, so that a caller can
+// choose a side that is free.
+func (c *Canvas) TagBox(p geom.Vec, side Side, words string, t Text) image.Rectangle {
 	q := c.Place(p)
 	w, h := c.Bounds()
-	padX, padY := math.Round(t.Size*0.35), math.Round(t.Size*0.2)
+	padX, padY := tagPadding(t)
 	width, height := math.Ceil(c.Width(words, t))+2*padX, math.Round(t.Size*1.1)+2*padY
 	gap := math.Round(t.Size * 0.65)
 	x, y := q.X-width/2, q.Y-height/2
@@ -128,8 +140,7 @@ func (c *Canvas) Tag(p geom.Vec, side Side, words string, t Text) {
 	}
 	x = math.Round(math.Max(2, math.Min(x, float64(w)-width-2)))
 	y = math.Round(math.Max(2, math.Min(y, float64(h)-height-2)))
-	c.plate(x, y, width, height, math.Round(t.Size*0.25))
-	c.Words(x+padX, y+padY+math.Round(t.Size*0.88), words, t)
+	return image.Rect(int(x), int(y), int(x+width), int(y+height))
 }
 
 // plate draws a dark rectangle with cut corners.
