@@ -17,7 +17,7 @@ const (
 	contactHeight  = 340
 	contactMargin  = 24
 	contactHead    = 74
-	contactMost    = 18 // tiles on a sheet
+	contactMost    = 12 // tiles on a sheet
 )
 
 // Colours of a contact sheet's ground and words, and of the tones of verdicts.
@@ -26,7 +26,7 @@ var (
 	ink         = color.RGBA{28, 30, 34, 255}
 	inkSoft     = color.RGBA{92, 96, 104, 255}
 	toneColours = map[string]color.RGBA{
-		toneNormal: {46, 125, 90, 255}, toneFinding: {178, 58, 72, 255}, toneFailed: {183, 121, 31, 255},
+		toneNormal: {46, 125, 90, 255}, toneFinding: {178, 58, 72, 255}, toneSecond: {42, 111, 151, 255}, toneFailed: {183, 121, 31, 255},
 		toneOpen: {94, 96, 176, 255}, toneAbsent: {122, 126, 134, 255},
 	}
 )

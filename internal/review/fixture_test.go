@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -232,21 +233,31 @@ func count(t testing.TB, in activities.ReportInput, spec *experiments.Spec) *con
 	return s
 }
 
+// TestLookSheet writes a sheet of phantoms into the folder that LOOK names, to look at.
 func TestLookSheet(t *testing.T) {
 	dir := os.Getenv("LOOK")
 	if dir == "" {
 		t.Skip()
 	}
 	b := newBench(t, phantoms(t, 24, phantom.SizingNative), "synthetic")
-	start := time.Now()
+	start, used := time.Now(), processTime(t)
 	made, err := Build(t.Context(), b.in, Folder(filepath.Join(dir, "sheet")), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%+v in %v", made, time.Since(start))
+	t.Logf("%+v in %v, %v of processor time", made, time.Since(start), processTime(t)-used)
 	var out bytes.Buffer
 	if err := WriteText(&out, b.in.Summary); err != nil {
 		t.Fatal(err)
 	}
 	t.Log(out.String())
+}
+
+func processTime(t testing.TB) time.Duration {
+	t.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

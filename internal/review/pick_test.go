@@ -90,7 +90,7 @@ func TestBins(t *testing.T) {
 	if bins := (&series{}).bins(8); bins != nil {
 		t.Errorf("no values give %+v", bins)
 	}
-	if histogram(nil, nil) != "" {
+	if histogram(nil, nil, "", "") != "" {
 		t.Error("no ranges have a picture")
 	}
 }

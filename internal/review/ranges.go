@@ -112,7 +112,7 @@ const (
 
 // histogram draws bins as stacked bars with the limits as lines, as an SVG element that
 // takes its colours from the page.
-func histogram(bins []bin, lines []float64) string {
+func histogram(bins []bin, lines []float64, passWord, failWord string) string {
 	if len(bins) == 0 {
 		return ""
 	}
@@ -144,7 +144,7 @@ func histogram(bins []bin, lines []float64) string {
 		w := max(1, x1-x0-1.5)
 		pass := float64(n.Pass) / float64(most) * (plotH - 18)
 		fail := float64(n.Fail) / float64(most) * (plotH - 18)
-		fmt.Fprintf(b, `<g><title>%s to %s: %d pass, %d fail</title>`, figureText(n.Low), figureText(n.High), n.Pass, n.Fail)
+		fmt.Fprintf(b, `<g><title>%s to %s: %d %s, %d %s</title>`, figureText(n.Low), figureText(n.High), n.Pass, passWord, n.Fail, failWord)
 		if n.Pass > 0 {
 			fmt.Fprintf(b, `<rect class="pass" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, x0, plotH-pass, w, max(1, pass))
 		}
@@ -180,13 +180,13 @@ func total(bins []bin) int {
 	return n
 }
 
-// countText is "12 pass, 3 fail" for a series.
-func countText(s *series) string {
+// countText is "12 pass, 3 fail" for a series, in the words given.
+func countText(s *series, passWord, failWord string) string {
 	pass := 0
 	for _, p := range s.pass {
 		if p {
 			pass++
 		}
 	}
-	return fmt.Sprintf("%s pass, %s fail", report.Number(pass), report.Number(len(s.pass)-pass))
+	return fmt.Sprintf("%s %s, %s %s", report.Number(pass), passWord, report.Number(len(s.pass)-pass), failWord)
 }

@@ -140,8 +140,11 @@ func (s *scan) add(row *imageRows) {
 	}
 }
 
-// values adds the figures of a check to their series.
+// values adds the figures of a check to their series. Flags are no figures.
 func (s *scan) values(at int, task chexstruct.Task, c chexstruct.Check) {
+	if c.Rule == chexstruct.RuleSideLabel {
+		return
+	}
 	put := func(part int, v chexstruct.Value) {
 		f, ok := v.Float()
 		if !ok {

@@ -7,7 +7,6 @@ import (
 
 	"cxrepro/activities"
 	"cxrepro/internal/chexstruct"
-	"cxrepro/internal/report"
 )
 
 // Options say how many cases a sheet shows. Zero fields take their defaults; counts are
@@ -259,8 +258,10 @@ type stratumData struct {
 
 type rangeData struct {
 	Name, Part, What, Must, Counts string
-	Plot                           template.HTML
-	Bins                           []binData
+	// Pass and Fail are what the two parts of a range's count are called.
+	Pass, Fail string
+	Plot       template.HTML
+	Bins       []binData
 }
 
 type binData struct {
@@ -341,11 +342,15 @@ func (b *builder) rangeData(p *pagePlan) []rangeData {
 }
 
 func (b *builder) oneRange(r rangePlan) rangeData {
-	d := rangeData{Name: r.key.name(), Part: r.key.partName(), What: r.key.what(), Must: b.limits.seriesMust(r.key), Counts: countText(b.scan.series[r.key])}
-	if r.key.rule == 0 {
-		d.Counts = report.Number(len(b.scan.series[r.key].values)) + " values"
+	d := rangeData{
+		Name: r.key.name(), Part: r.key.partName(), What: upperFirst(r.key.what()), Must: "Must be " + b.limits.seriesMust(r.key),
+		Pass: "pass", Fail: "fail",
 	}
-	d.Plot = template.HTML(histogram(r.bins, b.limits.lines(r.key))) // of our own numbers only
+	if r.key.rule == 0 {
+		d.Must, d.Pass, d.Fail = "Label: "+b.limits.seriesMust(r.key), "labelled", "without label"
+	}
+	d.Counts = countText(b.scan.series[r.key], d.Pass, d.Fail)
+	d.Plot = template.HTML(histogram(r.bins, b.limits.lines(r.key), d.Pass, d.Fail)) // of our own numbers only
 	for i, n := range r.bins {
 		bd := binData{Low: figureText(n.Low), High: figureText(n.High), Pass: n.Pass, Fail: n.Fail}
 		for _, id := range r.shown[i] {

@@ -21,10 +21,12 @@ type verdict struct {
 	Failed               int
 }
 
-// Tones of badges: the task's normal label, its other one, and the three without label.
+// Tones of badges: the task's normal label, its other one (second where that is no
+// finding), and the three without label.
 const (
 	toneNormal  = "normal"
 	toneFinding = "finding"
+	toneSecond  = "second"
 	toneFailed  = "failed"
 	toneOpen    = "open"
 	toneAbsent  = "absent"
@@ -70,6 +72,9 @@ func stratumWords(t chexstruct.Task, stratum string) (badge, tone string) {
 	labels := chexstruct.Labels(t)
 	if len(labels) > 0 && chexstruct.Label(stratum) == labels[0] {
 		return labelText[chexstruct.Label(stratum)], toneNormal
+	}
+	if t == chexstruct.Projection {
+		return labelText[chexstruct.Label(stratum)], toneSecond
 	}
 	return labelText[chexstruct.Label(stratum)], toneFinding
 }
