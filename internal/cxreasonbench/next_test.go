@@ -153,7 +153,8 @@ func TestDialogueProperties(t *testing.T) {
 		draws := rapid.SampledFrom([]int{1, 3}).Draw(rt, "draws")
 		preset := rapid.SampledFrom(Presets()).Draw(rt, "preset")
 		s := start(t, rulesOf(t, preset, nil), task, shape, draws)
-		for asked := 0; ; asked++ {
+		asked := 0
+		for {
 			data, err := json.Marshal(s)
 			if err != nil {
 				rt.Fatal(err)
@@ -196,6 +197,7 @@ func TestDialogueProperties(t *testing.T) {
 				rt.Fatalf("Next changed its input, or %v", err)
 			}
 			s = next
+			asked++
 		}
 	})
 }
