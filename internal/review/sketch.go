@@ -125,7 +125,7 @@ func closeUp(in *chexstruct.Input, margin float64, extra []geom.Vec, list ...ana
 	if x1 < x0 {
 		return whole(in)
 	}
-	w, h := float64(in.Masks.GridW), float64(in.Masks.GridH)
+	w, h := float64(in.Masks.GridW-1), float64(in.Masks.GridH-1)
 	height := math.Max((y1-y0)*(1+2*margin), (x1-x0)*(1+2*margin)/tileAspect)
 	height = math.Max(height, 0.12*h)
 	width := height * tileAspect
