@@ -92,7 +92,7 @@ const (
 	OneNumber ValueForm = iota + 1
 	// RangeOnly: a range and no number beside it.
 	RangeOnly
-	// SeveralNumbers: more numbers than were asked for.
+	// SeveralNumbers: other than the numbers that were asked for.
 	SeveralNumbers
 	// NoNumber: neither.
 	NoNumber

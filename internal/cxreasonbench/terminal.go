@@ -59,3 +59,24 @@ func (t *Terminal) UnmarshalText(b []byte) error {
 	}
 	return fmt.Errorf("cxreasonbench: no terminal outcome is called %q", b)
 }
+
+// TerminalPlace is where terminal outcomes are counted: the column of their own in the tables.
+type TerminalPlace struct {
+	Path     Path
+	Stage    Stage
+	Terminal Terminal
+}
+
+// CountTerminals adds the terminal draws of a dialogue's own turns to counts.
+func CountTerminals(s State, counts map[TerminalPlace]int) {
+	for i, t := range s.Turns {
+		if s.Entry != 0 && i < s.Replayed {
+			continue
+		}
+		for _, d := range t.Draws {
+			if d.Terminal != 0 {
+				counts[TerminalPlace{t.Key.Path, t.Key.Stage, d.Terminal}]++
+			}
+		}
+	}
+}
