@@ -18,6 +18,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
+	"cxrepro/artifacts"
 	"cxrepro/artifacts/memstore"
 	"cxrepro/experiments"
 	"cxrepro/internal/casedata"
@@ -32,92 +33,132 @@ var update = flag.Bool("update", false, "record the histories of workflows/testd
 //
 //	go test ./worker -run TestRecordHistories -update
 func TestRecordHistories(t *testing.T) {
+	l := newLab(t, 600)
+	tuning := contract.DefaultTuning()
+	if err := l.await(l.start(tuning)); err != nil {
+		t.Error(err)
+	}
+	tuning.Page, tuning.Shard, tuning.Events, tuning.InFlight = 1, 2, 1, 2
+	paged := l.start(tuning, "tasks=[inclusion]", "name=paged")
+	if err := l.tell(paged, contract.UpdatePause); err != nil {
+		t.Error(err)
+	}
+	if err := l.tell(paged, contract.UpdatePause); err == nil || !strings.Contains(err.Error(), "paused already") {
+		t.Errorf("a second pause was answered %v, want a refusal", err)
+	}
+	if err := l.tell(paged, contract.UpdateResume); err != nil {
+		t.Error(err)
+	}
+	if err := l.await(paged); err != nil {
+		t.Error(err)
+	}
+	cancelled := l.start(tuning, "tasks=[rotation]", "name=cancelled")
+	if err := l.tell(cancelled, contract.UpdateCancel); err != nil {
+		t.Error(err)
+	}
+	if err := l.await(cancelled); err == nil {
+		t.Error("a cancelled reproduction ended well")
+	}
+	record(t, l.ctx, l.client)
+}
+
+// TestPausesWhilePagesTurn pauses and resumes again and again while every window ends a run
+// of its stage: no word may be lost between two runs, and none may overtake another.
+func TestPausesWhilePagesTurn(t *testing.T) {
+	l := newLab(t, 1500)
+	tuning := contract.DefaultTuning()
+	tuning.Page, tuning.Shard, tuning.Shards, tuning.Events, tuning.InFlight = 1, 3, 3, 1, 1
+	id := l.start(tuning, "tasks=[inclusion]")
+	told := 0
+	for range 40 {
+		if l.tell(id, contract.UpdatePause) != nil || l.tell(id, contract.UpdateResume) != nil {
+			break // it is done
+		}
+		told++
+	}
+	if err := l.await(id); err != nil {
+		t.Errorf("after %d pauses: %v", told, err)
+	}
+	if told < 3 {
+		t.Errorf("only %d pauses before the end; the test needs more images", told)
+	}
+	t.Logf("%d pauses", told)
+}
+
+// lab is a server, a worker and a data set of tiny images.
+type lab struct {
+	t      *testing.T
+	ctx    context.Context
+	client client.Client
+	store  *artifacts.Repository
+}
+
+func newLab(t *testing.T, images int) *lab {
+	t.Helper()
 	conn := server(t)
-	c := conn.Client
-	store := memstore.Open()
-	sets := casedata.TinySets()
+	l := &lab{t: t, client: conn.Client, store: memstore.Open()}
+	var cancel context.CancelFunc
+	l.ctx, cancel = context.WithTimeout(context.Background(), 5*time.Minute)
 	w, err := Start(Options{
-		Client: c, Store: store, Name: "recorder", Queue: "record", Cache: t.TempDir(),
-		Data: map[string]fs.FS{"golden-cases": casedata.FS(casedata.Tiny(t, 600))},
+		Client: l.client, Store: l.store, Name: "recorder", Queue: "record", Cache: t.TempDir(),
+		Data: map[string]fs.FS{"golden-cases": casedata.FS(casedata.Tiny(t, images))},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() {
+		cancel()
 		if err := w.Stop(); err != nil {
 			t.Error(err)
 		}
-	}()
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
-	defer cancel()
-	start := func(tuning contract.Tuning, more ...string) string {
-		t.Helper()
-		spec, err := experiments.Parse("golden.yaml", []byte(casedata.Spec), append(append([]string{}, sets...), more...)...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := experiments.NewPlan(spec, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := p.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		plan, err := store.Put(ctx, text, experiments.PlanMediaType)
-		if err != nil {
-			t.Fatal(err)
-		}
-		common := contract.Common{Plan: plan, Spec: contract.SpecID(plan.Digest), Paper: spec.Paper, DataUse: spec.Dataset.DataUse, Queue: "record", Tuning: tuning}
-		run, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: contract.LaunchWorkflowID(common.Spec), TaskQueue: contract.QueueCPU("record")},
-			contract.Launch.Name, contract.LaunchInput{Common: common})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out contract.LaunchResult
-		if err := run.Get(ctx, &out); err != nil {
-			t.Fatal(err)
-		}
-		return out.Reproduction
+	})
+	return l
+}
+
+// start launches the tiny experiment and returns its reproduction's id.
+func (l *lab) start(tuning contract.Tuning, sets ...string) string {
+	l.t.Helper()
+	spec, err := experiments.Parse("golden.yaml", []byte(casedata.Spec), append(casedata.TinySets(), sets...)...)
+	if err != nil {
+		l.t.Fatal(err)
 	}
-	await := func(reproduction string) error {
-		return c.GetWorkflow(ctx, contract.ReproductionWorkflowID(reproduction), "").Get(ctx, nil)
+	p, err := experiments.NewPlan(spec, nil)
+	if err != nil {
+		l.t.Fatal(err)
 	}
-	tell := func(reproduction, what string) error {
-		h, err := c.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
-			WorkflowID: contract.ReproductionWorkflowID(reproduction), UpdateName: what, WaitForStage: client.WorkflowUpdateStageCompleted,
-		})
-		if err != nil {
-			return err
-		}
-		return h.Get(ctx, nil)
+	text, err := p.Encode()
+	if err != nil {
+		l.t.Fatal(err)
 	}
-	tuning := contract.DefaultTuning()
-	if err := await(start(tuning)); err != nil {
-		t.Error(err)
+	plan, err := l.store.Put(l.ctx, text, experiments.PlanMediaType)
+	if err != nil {
+		l.t.Fatal(err)
 	}
-	tuning.Page, tuning.Shard, tuning.Events, tuning.InFlight = 1, 2, 1, 2
-	paged := start(tuning, "tasks=[inclusion]", "name=paged")
-	if err := tell(paged, contract.UpdatePause); err != nil {
-		t.Error(err)
+	common := contract.Common{Plan: plan, Spec: contract.SpecID(plan.Digest), Paper: spec.Paper, DataUse: spec.Dataset.DataUse, Queue: "record", Tuning: tuning}
+	run, err := l.client.ExecuteWorkflow(l.ctx, client.StartWorkflowOptions{ID: contract.LaunchWorkflowID(common.Spec), TaskQueue: contract.QueueCPU("record")},
+		contract.Launch.Name, contract.LaunchInput{Common: common})
+	if err != nil {
+		l.t.Fatal(err)
 	}
-	if err := tell(paged, contract.UpdatePause); err == nil || !strings.Contains(err.Error(), "paused already") {
-		t.Errorf("a second pause was answered %v, want a refusal", err)
+	var out contract.LaunchResult
+	if err := run.Get(l.ctx, &out); err != nil {
+		l.t.Fatal(err)
 	}
-	if err := tell(paged, contract.UpdateResume); err != nil {
-		t.Error(err)
+	return out.Reproduction
+}
+
+func (l *lab) await(reproduction string) error {
+	return l.client.GetWorkflow(l.ctx, contract.ReproductionWorkflowID(reproduction), "").Get(l.ctx, nil)
+}
+
+func (l *lab) tell(reproduction, what string) error {
+	h, err := l.client.UpdateWorkflow(l.ctx, client.UpdateWorkflowOptions{
+		WorkflowID: contract.ReproductionWorkflowID(reproduction), UpdateName: what, WaitForStage: client.WorkflowUpdateStageCompleted,
+	})
+	if err != nil {
+		return err
 	}
-	if err := await(paged); err != nil {
-		t.Error(err)
-	}
-	cancelled := start(tuning, "tasks=[rotation]", "name=cancelled")
-	if err := tell(cancelled, contract.UpdateCancel); err != nil {
-		t.Error(err)
-	}
-	if err := await(cancelled); err == nil {
-		t.Error("a cancelled reproduction ended well")
-	}
-	record(t, ctx, c)
+	return h.Get(l.ctx, nil)
 }
 
 // record writes every history of the namespace, by workflow type and number.

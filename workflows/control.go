@@ -41,7 +41,7 @@ func (r *reproduction) handlers(ctx workflow.Context, cancel workflow.CancelFunc
 				return
 			}
 			if !r.gate.state.Paused {
-				r.shut(ctx, g)
+				r.shut(ctx, contract.Gate{Paused: true, Reason: g.Reason, By: g.By})
 			}
 		}
 	})
@@ -82,10 +82,17 @@ func (r *reproduction) resume(ctx workflow.Context) (contract.Progress, error) {
 	return r.progress()
 }
 
-// shut sets the gate and tells every active stage. A stage that just ended needs no word,
-// and a newer state of the gate is told by whoever set it.
+// shut sets the gate and tells every active stage. A stage that just ended needs no word.
 func (r *reproduction) shut(ctx workflow.Context, g contract.Gate) {
+	g.Seq = r.gate.state.Seq + 1
 	r.gate.set(g)
+	r.tell(ctx)
+}
+
+// tell sends the gate's state to every active stage. It stops when a newer state was set
+// meanwhile: whoever set it tells it.
+func (r *reproduction) tell(ctx workflow.Context) {
+	g := r.gate.state
 	for i := range r.shards {
 		for _, stage := range []string{contract.StageSegment, contract.StageAssess} {
 			id, ok := r.shards[i].active[stage]

@@ -23,6 +23,13 @@ func (g *gate) set(state contract.Gate) {
 	}
 }
 
+// follow takes a state that the parent sent, unless a newer one came first.
+func (g *gate) follow(state contract.Gate) {
+	if state.Seq > g.state.Seq {
+		g.set(state)
+	}
+}
+
 // epoch returns the context that lives until the gate is shut.
 func (g *gate) epoch(ctx workflow.Context) workflow.Context {
 	if g.ctx == nil {
@@ -32,20 +39,20 @@ func (g *gate) epoch(ctx workflow.Context) workflow.Context {
 }
 
 // listen keeps the gate at what the parent signals.
+//
+// It looks before it receives: a value handed to a blocked receiver that does not run again
+// before the workflow continues as new would be lost, while drain finds what is still in
+// the channel.
 func (g *gate) listen(ctx workflow.Context) {
 	ch := workflow.GetSignalChannel(ctx, contract.SignalGate)
 	workflow.GoNamed(ctx, "gate", func(ctx workflow.Context) {
-		for {
-			var s contract.Gate
-			if more := ch.Receive(ctx, &s); !more {
-				return
-			}
-			g.set(s)
+		for workflow.Await(ctx, func() bool { return ch.Len() > 0 }) == nil {
+			g.drain(ctx)
 		}
 	})
 }
 
-// drain takes what is left in the channel before the workflow continues as new.
+// drain takes what is in the channel.
 func (g *gate) drain(ctx workflow.Context) {
 	ch := workflow.GetSignalChannel(ctx, contract.SignalGate)
 	for {
@@ -53,6 +60,6 @@ func (g *gate) drain(ctx workflow.Context) {
 		if !ch.ReceiveAsync(&s) {
 			return
 		}
-		g.set(s)
+		g.follow(s)
 	}
 }

@@ -175,7 +175,7 @@ func (r *reproduction) runStage(ctx workflow.Context, i int, stage string) error
 		if err == nil {
 			s.active[stage] = id
 			if r.gate.state != passed {
-				r.shut(ctx, r.gate.state)
+				r.tell(ctx)
 			}
 		}
 		var out contract.StageResult

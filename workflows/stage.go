@@ -111,7 +111,7 @@ func (s *stage) pool(ctx workflow.Context) *pool {
 		},
 		failed: func(w int, err error) { s.fail(w, typeOf(err), messageOf(err)) },
 		trouble: func(errType, message string) {
-			g := contract.Gate{Paused: true, Reason: message, By: errType}
+			g := contract.Gate{Paused: true, Reason: message, By: errType, Seq: s.gate.state.Seq}
 			s.gate.set(g)
 			s.tellParent(ctx, g)
 		},

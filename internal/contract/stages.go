@@ -27,6 +27,9 @@ type Gate struct {
 	Reason string `json:"reason,omitempty"`
 	// By is "user" or an error type.
 	By string `json:"by,omitempty"`
+	// Seq counts the states that the reproduction has set. Signals may overtake each
+	// other; an older state never replaces a newer one.
+	Seq int `json:"seq,omitempty"`
 }
 
 // StageInput works on windows [Next, End) of a manifest. The fields after End carry
