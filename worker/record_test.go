@@ -62,27 +62,24 @@ func TestRecordHistories(t *testing.T) {
 	record(t, l.ctx, l.client)
 }
 
-// TestPausesWhilePagesTurn pauses and resumes again and again while every window ends a run
-// of its stage: no word may be lost between two runs, and none may overtake another.
+// TestPausesWhilePagesTurn pauses and resumes while every window ends a run of its stage: no
+// word may be lost between two runs, and none may overtake another. One lost resume leaves
+// a stage paused for ever.
 func TestPausesWhilePagesTurn(t *testing.T) {
-	l := newLab(t, 1500)
+	l := newLab(t, 600)
 	tuning := contract.DefaultTuning()
-	tuning.Page, tuning.Shard, tuning.Shards, tuning.Events, tuning.InFlight = 1, 3, 3, 1, 1
-	id := l.start(tuning, "tasks=[inclusion]")
-	told := 0
-	for range 40 {
-		if l.tell(id, contract.UpdatePause) != nil || l.tell(id, contract.UpdateResume) != nil {
-			break // it is done
+	tuning.Page, tuning.Shard, tuning.Events, tuning.InFlight = 1, 2, 1, 2
+	for round := range 6 {
+		id := l.start(tuning, "tasks=[inclusion]", fmt.Sprintf("name=round-%d", round))
+		for _, word := range []string{contract.UpdatePause, contract.UpdateResume} {
+			if err := l.tell(id, word); err != nil {
+				t.Errorf("round %d: %s: %v", round, word, err)
+			}
 		}
-		told++
+		if err := l.await(id); err != nil {
+			t.Fatalf("round %d: %v", round, err)
+		}
 	}
-	if err := l.await(id); err != nil {
-		t.Errorf("after %d pauses: %v", told, err)
-	}
-	if told < 3 {
-		t.Errorf("only %d pauses before the end; the test needs more images", told)
-	}
-	t.Logf("%d pauses", told)
 }
 
 // lab is a server, a worker and a data set of tiny images.
@@ -98,7 +95,7 @@ func newLab(t *testing.T, images int) *lab {
 	conn := server(t)
 	l := &lab{t: t, client: conn.Client, store: memstore.Open()}
 	var cancel context.CancelFunc
-	l.ctx, cancel = context.WithTimeout(context.Background(), 5*time.Minute)
+	l.ctx, cancel = context.WithTimeout(context.Background(), 3*time.Minute)
 	w, err := Start(Options{
 		Client: l.client, Store: l.store, Name: "recorder", Queue: "record", Cache: t.TempDir(),
 		Data: map[string]fs.FS{"golden-cases": casedata.FS(casedata.Tiny(t, images))},
