@@ -19,7 +19,7 @@ func newCxreasonbenchCommand(a *app) *cobra.Command {
 		Short: "Build CXReasonBench, score evaluations, print its tables",
 		Args:  cobra.NoArgs,
 	}
-	c.AddCommand(newScoreCommand(a))
+	c.AddCommand(newBenchmarkBuildCommand(a), newScoreCommand(a))
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		var names []string
 		for _, sub := range c.Commands() {
