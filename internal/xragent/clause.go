@@ -1,0 +1,191 @@
+package xragent
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// token is a word, a comma or a number of a clause.
+type token struct {
+	text   string
+	number bool
+	cents  int  // a number in hundredths
+	signed bool // written with a sign
+}
+
+var lexeme = regexp.MustCompile(`[-+]?[0-9]+(?:\.[0-9]+)?(?:\s*(?:%|per ?cent\b))?|[a-z][a-z']*|[,()]|[<>]|[.;!?\n:]`)
+
+var hard = classes(map[string]bool{
+	"but however yet although though while whereas because since therefore thus hence nevertheless despite": true,
+})
+
+// clauses rewrites the text and cuts it into sentences of clauses. Parentheses become
+// commas; a colon ends a clause unless only a heading stands before it.
+func clauses(text string) [][][]token {
+	text = strings.ToLower(text)
+	for _, f := range rewrites {
+		text = f.re.ReplaceAllString(text, f.to)
+	}
+	var out [][][]token
+	var sentence [][]token
+	var clause []token
+	endClause := func() {
+		if len(clause) > 0 {
+			sentence, clause = append(sentence, clause), nil
+		}
+	}
+	endSentence := func() {
+		endClause()
+		if len(sentence) > 0 {
+			out, sentence = append(out, sentence), nil
+		}
+	}
+	for _, l := range lexeme.FindAllString(text, -1) {
+		switch {
+		case strings.ContainsAny(l[:1], ".;!?\n"):
+			endSentence()
+		case l == ":":
+			if len(clause) > 3 {
+				endSentence()
+			} else {
+				clause = append(clause, token{text: "is"})
+			}
+		case l == "(" || l == ")" || l == ",":
+			clause = append(clause, token{text: ","})
+		case hard[l]:
+			endClause()
+			clause = append(clause, token{text: l})
+		case l[0] >= 'a' && l[0] <= 'z', l == "<", l == ">":
+			clause = append(clause, token{text: l})
+		default:
+			clause = append(clause, numberToken(l))
+		}
+	}
+	endSentence()
+	for i, s := range out {
+		out[i] = splitAnd(contrast(s))
+	}
+	return out
+}
+
+func numberToken(l string) token {
+	digits := strings.TrimRight(l, " %percnt\t\n")
+	v, err := strconv.ParseFloat(digits, 64)
+	t := token{text: digits, number: true, signed: l[0] == '-' || l[0] == '+', cents: hundredths(v)}
+	if digits != strings.TrimSpace(l) {
+		t.cents = hundredths(v / 100)
+	} else if err != nil || !strings.Contains(digits, ".") || v > 2 || v < -2 {
+		t.number = false // a count, a year, a length
+	}
+	return t
+}
+
+func hasVerb(c []token) bool {
+	for _, t := range c {
+		if verbs[t.text] {
+			return true
+		}
+	}
+	return false
+}
+
+// contrast drops the denied half of "not X but Y": Y then continues what stood before not.
+func contrast(s [][]token) [][]token {
+	var out [][]token
+	for _, c := range s {
+		if n := len(out); n > 0 && c[0].text == "but" && !hasVerb(untilThat(c)) {
+			before := out[n-1]
+			for i := len(before) - 1; i >= 0; i-- {
+				if before[i].text == "not" || before[i].text == "xnot" {
+					joined := append(append([]token{}, before[:i]...), c[1:]...)
+					if subjectIn(c) == 0 {
+						out[n-1] = joined
+						c = nil
+					}
+					break
+				}
+			}
+		}
+		if c != nil {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func untilThat(c []token) []token {
+	for i, t := range c {
+		if t.text == "that" || t.text == "which" {
+			return c[:i]
+		}
+	}
+	return c
+}
+
+// subjectIn returns the first subject of a clause.
+func subjectIn(c []token) subject {
+	for _, t := range c {
+		if s := subjects[t.text]; s != 0 {
+			return s
+		}
+	}
+	return 0
+}
+
+// splitAnd cuts a clause at "and" or a comma where a new subject with its own predicate
+// begins: a subject, then a verb or a cue that is not a noun list.
+func splitAnd(s [][]token) [][]token {
+	var out [][]token
+	for _, c := range s {
+		from := 0
+		for i := 1; i < len(c); i++ {
+			if c[i].text != "and" && c[i].text != "," && c[i].text != "so" && c[i].text != "with" {
+				continue
+			}
+			if c[i].text == "with" && i < 2 {
+				continue
+			}
+			if startsStatement(c[i+1:]) && states(c[from:i]) {
+				out = append(out, c[from:i])
+				from = i + 1
+			}
+		}
+		out = append(out, c[from:])
+	}
+	return out
+}
+
+func states(c []token) bool {
+	for _, t := range c {
+		if verbs[t.text] || cues[t.text] != 0 || negators[t.text] {
+			return true
+		}
+	}
+	return false
+}
+
+// startsStatement reports that a subject comes before the next comma or "and" and a verb
+// or an adjective follows it there.
+func startsStatement(c []token) bool {
+	seen := false
+	for i, t := range c {
+		switch {
+		case t.text == "," || t.text == "or" || (t.text == "and" && i > 0):
+			return false
+		case seen && (verbs[t.text] || adjective[cues[t.text]] && !nouns[t.text]):
+			return true
+		case subjects[t.text] != 0 && cues[t.text] == 0:
+			seen = true
+		case (t.text == "it" || t.text == "there" || t.text == "both") && i < 2:
+			seen = true
+		}
+	}
+	return false
+}
+
+var adjective = map[cue]bool{cueLarge: true, cueSmall: true, cueNormal: true, cueEqual: true, cueUnequal: true, cueMoved: true, cueCentral: true}
+
+var nouns = classes(map[string]bool{
+	"enlargement dilatation dilation increase reduction decrease asymmetry symmetry difference discrepancy deviation displacement shift deflection hyperinflation": true,
+})

@@ -1,0 +1,142 @@
+package xragent
+
+import (
+	"regexp"
+	"strings"
+)
+
+// subject is what a clause can speak of.
+type subject uint8
+
+const (
+	subjectHeart subject = iota + 1
+	subjectLungs
+	subjectMidline // trachea and mediastinum
+	subjectOther   // anything whose size or place is not one of the three measurements
+)
+
+func of(m Measurement) subject { return subject(m) }
+
+// cue is what a word says about a subject.
+type cue uint8
+
+const (
+	cueLarge     cue = iota + 1 // larger than it should be, or than the other side
+	cueSmall                    // smaller than the other side, below the limit
+	cueNormal                   // normal
+	cueEqual                    // sides alike
+	cueUnequal                  // sides differ
+	cueMoved                    // displaced
+	cueCentral                  // in the middle
+	cueCardiac                  // an enlarged heart in one word
+	cueLoss                     // loss of lung volume in one word
+	cueDirection                // a place beside the midline
+)
+
+func words(list string) []string { return strings.Fields(list) }
+
+func classes[T any](groups map[string]T) map[string]T {
+	out := map[string]T{}
+	for list, v := range groups {
+		for _, w := range words(list) {
+			out[w] = v
+		}
+	}
+	return out
+}
+
+var subjects = classes(map[string]subject{
+	"heart hearts cardiac cardiothoracic ctr ratio":                     subjectHeart,
+	"lung lungs hemithorax hemithoraces volume volumes index asymmetry": subjectLungs,
+	"trachea tracheal mediastinum mediastinal shift airway":             subjectMidline,
+	"hilum hila hilar aorta aortic knob knuckle arch opacity opacities effusion effusions pneumothorax pneumothoraces consolidation consolidations infiltrate infiltrates infiltration nodule nodules mass masses rib ribs diaphragm hemidiaphragm hemidiaphragms lobe lobes vessels vasculature vascular artery arteries atrium ventricle thymus node nodes stomach liver spleen bone bones pleura pleural fissure fissures markings azygos goitre goiter thyroid catheter tube line drain bases apices zone zones scapula clavicle clavicles spine oedema edema congestion atelectasis bronchus bronchi vein veins cava lesion lesions shadowing density densities emphysema contour-other bubble": subjectOther,
+})
+
+var cues = classes(map[string]cue{
+	"enlarged enlargement enlarges large larger big bigger wide wider widened broad broadened increased increase dilated dilatation dilation oversized exceeds exceeding exceed above elevated hyperinflated overinflated hyperexpanded hyperinflation greater abnormal xlarge borderline": cueLarge,
+	"smaller small reduced reduction decreased decrease diminished shrunken contracted low lower-volume below under less underinflated hypoinflated xsmall":                                                                                                                                cueSmall,
+	"normal unremarkable physiological physiologic xnormal":                                                                                                                              cueNormal,
+	"symmetric symmetrical symmetrically symmetry equal equally same similar balanced comparable identical alike":                                                                        cueEqual,
+	"asymmetric asymmetrical asymmetrically asymmetry unequal unequally differ differs difference discrepancy disparity":                                                                 cueUnequal,
+	"deviated deviation deviates deviate shifted shift shifts displaced displacement displaces pushed pushes push pulled pulls pull moved moves drawn draws deflected deflection xmoved": cueMoved,
+	"central centrally midline centred centered undisplaced undeviated xcentral":                                                                                                         cueCentral,
+	"cardiomegaly megalocardia": cueCardiac,
+	"xloss":                     cueLoss,
+	"xdirleft xdirright leftward leftwards rightward rightwards": cueDirection,
+})
+
+var verbs = classes(map[string]bool{
+	"is are was were has have had lies lie appears appear seems seem remains remain looks look shows show measures occupies suggests suggest exceeds fills sits demonstrates compresses pushes pulls displaces shifts explains indicates being": true,
+})
+
+var negators = classes(map[string]bool{
+	"no not without never neither nor nothing none absent absence lack lacks lacking xnot free excludes denies unlikely": true,
+})
+
+// fold is a rewriting of the text before words are read.
+type fold struct {
+	re *regexp.Regexp
+	to string
+}
+
+func folds(pairs ...string) []fold {
+	out := make([]fold, 0, len(pairs)/2)
+	for i := 0; i < len(pairs); i += 2 {
+		out = append(out, fold{regexp.MustCompile(pairs[i]), pairs[i+1]})
+	}
+	return out
+}
+
+const pictureWord = `(?:image|picture|film|screen|viewer|radiograph|page)`
+
+// rewrites turns phrases into single words, drops the side of the picture, and drops what
+// only looks like a negation. Order matters.
+var rewrites = folds(
+	`[\x{2019}\x{2018}]`, `'`,
+	`[\x{2212}\x{2013}\x{2014}]`, `-`,
+	`cannot`, `can not`,
+	`can't`, `can not`,
+	`n't\b`, ` not`,
+	`\([^()]*\b`+pictureWord+`\b[^()]*\)`, ` `,
+	`,?\s*\b(which|that) (is|lies|means) (on |at )?(the )?(left|right)( hand)?( side| half)? of the `+pictureWord+`\b`, ` `,
+	`\b(on |at |in )?the (left|right)( hand)?( side| half)? of the `+pictureWord+`\b`, ` `,
+	`\b(image|picture|screen)[- ](left|right)\b`, ` `,
+	`([a-z])-([a-z])`, `$1 $2`,
+	`([a-z])-([a-z])`, `$1 $2`,
+	`\b(there is |with |have )?(no|without|beyond|little) (any )?doubt( that| about)?\b`, ` `,
+	`\b(undoubtedly|doubtless|not only|no less|nonetheless|not surprisingly)\b`, ` `,
+	`,?\s*\b(and |but )?not ((on|of|in|to|at|towards?) )?(the )?(patient's )?(left|right)( one| lung| side)?\s*([,.;)]| that |$)`, `$7 `,
+	`\bno longer\b`, `xnot`,
+	`\b(anything|everything|all) but\b`, `xnot`,
+	`\bfar from( being)?\b`, `xnot`,
+	`\bfree (of|from)\b`, `xnot`,
+	`\bfails? to (show|demonstrate|reveal)\b`, `xnot`,
+	`\b(top|upper|high|low|borderline) normal\b`, `xnormal`,
+	`\b(at |reaches |near )?(the )?upper (limits?|end|border|bound) of (the )?normal( range)?\b`, `xnormal`,
+	`\b(above|beyond|exceeds|exceeding|over|outside|larger than|wider than|greater than|bigger than|more than) (the )?(upper )?(limits? of )?(the )?normal( limits?| range| size)?\b`, `xlarge`,
+	`\bwithin (the )?(limits? of normal|normal (limits?|range|bounds))\b`, `xnormal`,
+	`\bwithin (the )?(symmetric|symmetrical) (limits?|range|bounds)\b`, `symmetric`,
+	`\bnormal (in|for) (size|width|calib(re|er))\b`, `xnormal`,
+	`\b(less|smaller|narrower) than (one )?(a )?half\b`, `xnormal`,
+	`\bbelow (one )?(a )?half\b`, `xnormal`,
+	`\b(more|greater|wider|larger) than (one )?(a )?half\b`, `xlarge`,
+	`\b(above|over|exceeds|exceeding) (one )?(a )?half\b`, `xlarge`,
+	`\b(volume loss|loss of (lung )?volume|(has |have )?lost (some )?(lung )?volume|(reduced|decreased|diminished|low|smaller) volume|volume (reduction|deficit))\b`, `xloss`,
+	`\bmidline shift\b`, `mediastinal shift`,
+	`\bmidline structures\b`, `mediastinum`,
+	`\b(away )?from (the |its )?midline( position)?\b`, `xmoved`,
+	`\boff (the )?(midline|cent(re|er))\b`, `xmoved`,
+	`\bin (the )?(middle|midline|cent(re|er))( line)?\b`, `xcentral`,
+	`\b(to the )?(left|right) of (the )?(midline|middle|cent(re|er))( line)?\b`, `xdir$2`,
+	`\baway from the (patient's )?left( side| lung| hemithorax)?\b`, `xdirright`,
+	`\baway from the (patient's )?right( side| lung| hemithorax)?\b`, `xdirleft`,
+	`\b(to|towards?) (the )?(patient's )?(left|right)( side| hemithorax)?\b`, `xdir$4`,
+	`\b(to|towards?) (that|the same|this|the ipsilateral|the affected) side\b|\bipsilaterally\b`, `xdirsame`,
+	`\b(to|towards?) the (opposite|other|contralateral|unaffected) side\b|\bcontralaterally\b|\baway from (that|this|the affected) side\b`, `xdirother`,
+	`\bpatient's\b`, ` `,
+	`\bcut[- ]?off\b`, `cutoff`,
+	`\bcardiac (apex|device|pacemaker|lead|leads|surgery|failure)\b`, `lead`,
+	`\bheart failure\b`, `failure`,
+	`\bretrocardiac\b`, `zone`,
+	`\basymmetry index\b`, `index`,
+)

@@ -1,0 +1,216 @@
+package xragent
+
+import "strings"
+
+// Verdict is how a text stands to a verified measurement.
+type Verdict uint8
+
+// The three verdicts.
+const (
+	Silent      Verdict = iota + 1 // says nothing that maps to a category
+	Agrees                         // at least one clause agrees and none contradicts
+	Contradicts                    // a clause names another category, or a quoted number is off
+)
+
+// statement is what one cue says about a measurement: it names a category, or denies one.
+type statement struct {
+	category Category
+	denied   bool
+}
+
+// Compare tells how the reasoning stands to the verified category and value of m. Clauses
+// that mention m are mapped to categories with negation inside the clause; one
+// contradiction, or one quoted number beyond the tolerance, beats any agreement.
+//
+// Special cases: hypotheticals, rejected options, withdrawn suspicions and earlier films
+// state nothing; sides are the patient's; limits are not quotes. Source: [ours].
+func Compare(m Measurement, verified Category, value float64, text string) Verdict {
+	agrees := false
+	carry, side := subject(0), ""
+	for _, sentence := range clauses(text) {
+		for _, tokens := range sentence {
+			c := newReading(m, tokens, carry, side)
+			for _, s := range c.statements() {
+				switch {
+				case s.denied && s.category == verified:
+					return Contradicts
+				case !s.denied && s.category != verified:
+					return Contradicts
+				case !s.denied:
+					agrees = true
+				}
+			}
+			if c.misquotes(value) {
+				return Contradicts
+			}
+			carry, side = c.last(), c.lastSide()
+		}
+	}
+	if agrees {
+		return Agrees
+	}
+	return Silent
+}
+
+// reading is one clause read for one measurement.
+type reading struct {
+	m     Measurement
+	t     []token
+	carry subject // of the clause before
+	side  string  // last side named before
+	text  string
+}
+
+func newReading(m Measurement, t []token, carry subject, side string) *reading {
+	parts := make([]string, len(t))
+	for i := range t {
+		parts[i] = t[i].text
+	}
+	return &reading{m: m, t: t, carry: carry, side: side, text: " " + strings.Join(parts, " ") + " "}
+}
+
+func (c *reading) has(list ...string) bool {
+	for _, w := range list {
+		if strings.Contains(c.text, " "+w+" ") {
+			return true
+		}
+	}
+	return false
+}
+
+// last is the subject that "it" in the next clause means: the first of this clause.
+func (c *reading) last() subject {
+	if s := subjectIn(c.t); s != 0 {
+		return s
+	}
+	return c.carry
+}
+
+func (c *reading) lastSide() string {
+	for i := len(c.t) - 1; i >= 0; i-- {
+		if s := sideOf(c.t[i].text); s != "" {
+			return s
+		}
+	}
+	return c.side
+}
+
+func sideOf(w string) string {
+	switch w {
+	case "left", "xdirleft", "leftward", "leftwards":
+		return "left"
+	case "right", "xdirright", "rightward", "rightwards":
+		return "right"
+	}
+	return ""
+}
+
+// mute reports that nothing in the clause is asserted.
+func (c *reading) mute() bool {
+	if c.has("if", "would", "unless", "whether", "suppose", "supposing", "assuming", "hypothetically", "should", "were it") {
+		return true
+	}
+	judged := c.has("can not be judged", "can not be assessed", "can not be determined", "can not be confirmed", "can not be measured",
+		"can not be evaluated", "can not be compared", "can not be quantified", "not assessable", "unavailable", "not available", "withheld")
+	if judged {
+		return true
+	}
+	if c.has("first", "initially", "initial", "suspicion", "thought", "considered") && (c.has("thought", "suspected", "suspicion", "considered", "impression", "seemed", "looked") || c.has("withdrawn", "dismissed")) {
+		return true
+	}
+	option := c.has("option", "options", "choice", "alternative", "answer")
+	rejected := c.has("ruled", "rejected", "excluded", "wrong", "incorrect", "eliminated", "discarded", "unlikely", "not fit", "false", "does not", "dropped", "refuted")
+	return option && rejected || c.has("reject", "rejected", "discarded", "eliminated", "eliminate", "discard")
+}
+
+// past reports that the cue at i tells of an earlier film.
+func (c *reading) past(i int) bool {
+	for j := i - 1; j >= 0; j-- {
+		switch w := c.t[j].text; {
+		case w == "now" || w == "today" || w == "currently" || w == "remains" || w == "remain" || w == "still" || w == "again" || w == "xnot":
+			return false
+		case earlier[w]:
+			for k := j - 1; k >= max(0, j-4); k-- {
+				if c.t[k].text == "compared" || c.t[k].text == "than" || c.t[k].text == "unchanged" || c.t[k].text == "unlike" || c.t[k].text == "to" {
+					return false
+				}
+			}
+			return true
+		}
+	}
+	for j := i + 1; j < len(c.t) && cues[c.t[j].text] == 0; j++ {
+		w := c.t[j].text
+		if w == "compared" || w == "than" || w == "unchanged" || w == "now" || w == "as" {
+			return false
+		}
+		if earlier[w] {
+			return true
+		}
+	}
+	return false
+}
+
+var earlier = classes(map[string]bool{"previous previously prior earlier former formerly once yesterday ago": true})
+
+// negated tells whether the cue at i is denied: the nearest negator before it counts, a
+// negator right before that one cancels it, and so does a denial after the cue.
+func (c *reading) negated(i int) bool {
+	n := 0
+	for j := i - 1; j >= 0; j-- {
+		if !negators[c.t[j].text] {
+			continue
+		}
+		if c.crossed(j, i) {
+			break
+		}
+		n = 1
+		for k := j - 1; k >= max(0, j-2); k-- {
+			if w := c.t[k].text; negators[w] && w != "nor" && c.t[j].text != "nor" && w != "no" && w != "neither" {
+				n++
+				break
+			}
+		}
+		break
+	}
+	n += c.denials(i)
+	return n%2 == 1
+}
+
+// crossed reports that a new predicate begins between the negator at j and the cue at i.
+func (c *reading) crossed(j, i int) bool {
+	open := false
+	for k := j + 1; k < i; k++ {
+		if w := c.t[k].text; w == "," || w == "and" {
+			open = true
+		} else if open && verbs[w] {
+			return true
+		}
+	}
+	return false
+}
+
+// denials counts denying words after the cue: "is absent", "can be excluded"; a not
+// before such a word cancels it.
+func (c *reading) denials(i int) int {
+	n := 0
+	for j := i + 1; j < len(c.t); j++ {
+		w := c.t[j].text
+		switch {
+		case w == "," || cues[w] != 0 && w != "xloss":
+			return n
+		case w == "denied" || w == "excluded" || w == "ruled" || w == "absent" || w == "unlikely" || w == "dismissed" || w == "missed" || w == "overlooked" || w == "refuted":
+			n++
+			for k := max(i+1, j-3); k < j; k++ {
+				if negators[c.t[k].text] {
+					n++
+				}
+			}
+			return n
+		case w == "not" && (c.follows(j, "present") || c.follows(j, "seen") || c.follows(j, "evident") || c.follows(j, "confirmed") || c.follows(j, "found") || c.follows(j, "visible")):
+			return n + 1
+		}
+	}
+	return n
+}
+
+func (c *reading) follows(j int, w string) bool { return j+1 < len(c.t) && c.t[j+1].text == w }
