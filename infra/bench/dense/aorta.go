@@ -103,7 +103,7 @@ func (sc *scene) ascending(f *Finding) (reason, string) {
 	ordered := float64(dx) >= sc.n("ascending_aorta_enlargement.line_order.min")
 	f.check("ascending_aorta_enlargement.line_order", ordered, dx)
 	f.Measurements["heart_point"], f.Measurements["trachea_point"] = heartAt, tracheaAt
-	if !ordered {
+	if !ordered || dx < 0 { // a lower limit does not define a share for such a line
 		return "", ""
 	}
 	ratio := sc.beyond(a, heartAt, tracheaAt)
