@@ -98,7 +98,13 @@ func contrast(s [][]token) [][]token {
 			before := out[n-1]
 			for i := len(before) - 1; i >= 0; i-- {
 				if before[i].text == "not" || before[i].text == "xnot" {
-					joined := append(append([]token{}, before[:i]...), c[1:]...)
+					joined := append([]token{}, before[:i]...)
+					for _, t := range before[i:] {
+						if subjects[t.text] != 0 && cues[t.text] == 0 {
+							joined = append(joined, t) // "not the right lung but the left"
+						}
+					}
+					joined = append(joined, c[1:]...)
 					if subjectIn(c) == 0 {
 						out[n-1] = joined
 						c = nil

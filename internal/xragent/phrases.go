@@ -115,8 +115,15 @@ func (c *reading) mute() bool {
 	if judged {
 		return true
 	}
-	if c.has("first", "initially", "initial", "suspicion", "thought", "considered") && (c.has("thought", "suspected", "suspicion", "considered", "impression", "seemed", "looked") || c.has("withdrawn", "dismissed")) {
+	if c.has("first", "initially", "initial", "suspicion", "thought", "considered") && (c.has("thought", "suspected", "considered", "impression", "seemed", "looked", "withdrawn", "dismissed")) {
 		return true
+	}
+	for _, any := range []string{"a ctr", "a ratio", "a cardiothoracic ratio", "a value", "values", "ratios", "anything", "an index", "a shift"} {
+		for _, limit := range []string{"below", "under", "above", "over", "up to", "of less than", "of more than", "beyond"} {
+			if c.has(any + " " + limit) {
+				return true // a rule, not a finding
+			}
+		}
 	}
 	option := c.has("option", "options", "choice", "alternative", "answer")
 	rejected := c.has("ruled", "rejected", "excluded", "wrong", "incorrect", "eliminated", "discarded", "unlikely", "not fit", "false", "does not", "dropped", "refuted")
@@ -138,7 +145,7 @@ func (c *reading) past(i int) bool {
 			return true
 		}
 	}
-	for j := i + 1; j < len(c.t) && cues[c.t[j].text] == 0; j++ {
+	for j := i + 1; j < len(c.t) && (cues[c.t[j].text] == 0 || cues[c.t[j].text] == cueDirection); j++ {
 		w := c.t[j].text
 		if w == "compared" || w == "than" || w == "unchanged" || w == "now" || w == "as" {
 			return false

@@ -8,7 +8,7 @@ func (c *reading) statements() []statement {
 	var out []statement
 	for i := range c.t {
 		k := cues[c.t[i].text]
-		if k == 0 || c.past(i) {
+		if k == 0 || c.past(i) || c.general(i) || c.instead(i) {
 			continue
 		}
 		switch c.m {
@@ -21,6 +21,36 @@ func (c *reading) statements() []statement {
 		}
 	}
 	return out
+}
+
+// general reports that the cue at i belongs to a limit ("normal below 0.50"), not to the
+// picture.
+func (c *reading) general(i int) bool {
+	if i > 0 && i+1 < len(c.t) && cues[c.t[i-1].text] == cueNormal && c.t[i+1].number && limits[c.t[i].text] {
+		return true
+	}
+	for j := i + 1; j < min(len(c.t), i+4); j++ {
+		switch w := c.t[j].text; {
+		case w == "limit" || w == "limits" || w == "range" || w == "threshold" || w == "value" || w == "values":
+			return j == i+1
+		case c.t[j].number:
+			return cues[c.t[i].text] == cueNormal && (limits[c.t[j-1].text] || c.t[j-1].text == "to")
+		case w == ",":
+			return false
+		}
+	}
+	return false
+}
+
+// instead reports that the cue at i is what "rather than" or "instead of" rejects.
+func (c *reading) instead(i int) bool {
+	for j := max(1, i-4); j < i; j++ {
+		if w := c.t[j].text; w == "than" && c.t[j-1].text == "rather" || w == "of" && c.t[j-1].text == "instead" {
+			return true
+		}
+
+	}
+	return false
 }
 
 // about reports that the cue at i speaks of subject s: the noun it stands before, else the
@@ -49,12 +79,12 @@ func (c *reading) about(i int, s subject) bool {
 // of the heart".
 func (c *reading) noun(i int) subject {
 	name := nouns[c.t[i].text]
-	for j := i + 1; j < min(len(c.t), i+5); j++ {
+	for j := i + 1; j < min(len(c.t), i+7); j++ {
 		w := c.t[j].text
 		if x := subjects[w]; x != 0 {
 			return x
 		}
-		joins := w == "of" || w == "in" || w == "the" || w == "both" || w == "a"
+		joins := w == "of" || w == "in" || w == "the" || w == "both" || w == "a" || w == "between"
 		if joins && (name || c.t[i+1].text == "size") {
 			continue
 		}
@@ -84,8 +114,8 @@ func (c *reading) lungs(i int, k cue) []statement {
 	no := c.negated(i)
 	switch k {
 	case cueEqual, cueNormal:
-		if k == cueNormal && !c.has("size", "volume", "volumes") {
-			return nil
+		if k == cueNormal && (no || !c.has("size", "volume", "volumes")) {
+			return nil // one lung of normal size, or not, names no side
 		}
 		return []statement{{Symmetric, no}}
 	case cueUnequal:
@@ -100,7 +130,7 @@ func (c *reading) lungs(i int, k cue) []statement {
 	default:
 		return nil
 	}
-	both := c.has("both", "bilateral", "bilaterally", "either", "neither")
+	both := c.has("both", "bilateral", "bilaterally", "either", "neither", "left or right", "right or left", "left or the right", "right or the left", "left or right lung")
 	side := c.lungSide(i)
 	if both || side == "" {
 		if no {
@@ -148,6 +178,11 @@ func (c *reading) lungSide(i int) string {
 		}
 		if !denied && !compared {
 			return s
+		}
+	}
+	for j := i + 1; j < min(len(c.t), i+4); j++ {
+		if s := sideOf(c.t[j].text); s != "" && c.has("than") {
+			return opposite(s) // "it is smaller than the left"
 		}
 	}
 	return ""
@@ -215,7 +250,7 @@ func (c *reading) direction() string {
 			}
 		case "left", "right":
 			named = t.text
-			if i+1 < len(c.t) && cues[c.t[i+1].text] == cueMoved || i > 0 && c.t[i-1].text == "or" && side != "" {
+			if i+1 < len(c.t) && cues[c.t[i+1].text] == cueMoved || i > 0 && cues[c.t[i-1].text] == cueMoved || i > 0 && c.t[i-1].text == "or" && side != "" {
 				s = t.text
 			}
 		}

@@ -1,0 +1,116 @@
+package xragent
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Setting is everything that decides a reward besides the trajectory.
+type Setting struct {
+	Reward
+	Phrases
+}
+
+// DefaultSetting returns the gated default reward with both phrase switches off.
+func DefaultSetting() Setting { return Setting{DefaultReward(), DefaultPhrases()} }
+
+// Validate refuses weights and switches out of range.
+func (s Setting) Validate() error {
+	if !(s.PartialSilence >= 0 && s.PartialSilence <= 1) {
+		return fmt.Errorf("partial_silence is %v; hint: 0 to 1", s.PartialSilence)
+	}
+	return s.Weights.Validate()
+}
+
+// Variant is the reward under one reading of gate and malformed trajectories.
+type Variant struct {
+	Gated                  bool `json:"gated"`
+	MalformedCountsAsWrong bool `json:"malformed_counts_as_wrong"`
+	Value
+}
+
+// Score is one scored trajectory as `xragent reward --json` prints it.
+type Score struct {
+	ID       string                   `json:"id"`
+	Verdict  string                   `json:"verdict"` // ok or malformed
+	Reasons  []Reason                 `json:"reasons"`
+	Plan     []Call                   `json:"plan"`
+	Answer   *string                  `json:"answer"` // as read; null if none
+	Correct  bool                     `json:"answer_correct"`
+	Relevant map[Measurement]int      `json:"relevant"`
+	Exposed  int                      `json:"exposed"` // 1 when the bundle was shown
+	S        map[Measurement]*float64 `json:"s"`       // null when withheld
+	Eligible int                      `json:"eligible"`
+	CXR      float64                  `json:"R_CXR"`
+	Calls    int                      `json:"R_tool"`
+	Value
+	Rewards []Variant `json:"rewards"` // all four readings with the same weights
+}
+
+// ScoreTrajectory judges a trajectory and computes its reward under s.
+func ScoreTrajectory(t Trajectory, s Setting) Score {
+	j := Judge(t, s.Phrases)
+	terms := j.Terms()
+	out := Score{ID: t.ID, Verdict: "ok", Reasons: j.Reasons, Plan: j.Plan, Correct: j.Correct, Calls: j.Calls,
+		Relevant: map[Measurement]int{}, Value: s.Value(terms)}
+	if !j.WellFormed() {
+		out.Verdict = "malformed"
+	}
+	if out.Reasons == nil {
+		out.Reasons = []Reason{}
+	}
+	if out.Plan == nil {
+		out.Plan = []Call{}
+	}
+	if j.Answer != "" {
+		out.Answer = &j.Answer
+	}
+	out.CXR, out.Eligible = terms.Evidence()
+	if t.Measurement.Reason == "" {
+		out.Exposed, out.S = 1, map[Measurement]*float64{}
+	}
+	for _, m := range Measurements() {
+		i := m.index()
+		out.Relevant[m] = 0
+		if j.Relevant[i] {
+			out.Relevant[m] = 1
+		}
+		if out.S != nil {
+			out.S[m] = nil
+			if j.Exposed[i] {
+				out.S[m] = &j.S[i]
+			}
+		}
+	}
+	for _, gated := range []bool{true, false} {
+		for _, wrong := range []bool{true, false} {
+			r := Reward{s.Weights, gated, wrong}
+			out.Rewards = append(out.Rewards, Variant{gated, wrong, r.Value(terms)})
+		}
+	}
+	return out
+}
+
+// ReadTrajectory reads one line of a trajectory file and checks that it can be scored.
+// Fields it does not know are left alone.
+func ReadTrajectory(line []byte) (Trajectory, error) {
+	var t Trajectory
+	var has struct {
+		Measurement json.RawMessage `json:"measurement"`
+	}
+	if err := json.Unmarshal(line, &t); err != nil {
+		return t, fmt.Errorf("trajectory: %w", err)
+	}
+	if err := json.Unmarshal(line, &has); err != nil || len(has.Measurement) == 0 || string(has.Measurement) == "null" {
+		return t, fmt.Errorf("trajectory %s: field measurement is missing; hint: the bundle as shown, or {\"status\":\"withheld\",\"reason\":...}", t.ID)
+	}
+	switch t.Question.Type {
+	case Lettered, YesNo, Closed:
+	default:
+		return t, fmt.Errorf("trajectory %s: question.type %q is not one of mcq, yesno, closed", t.ID, t.Question.Type)
+	}
+	if _, ok := ReadAnswer(t.Question, t.Question.Key); !ok {
+		return t, fmt.Errorf("trajectory %s: question.key %q is no answer to a %s question; hint: a letter of the options, Yes or No, or a phrase", t.ID, t.Question.Key, t.Question.Type)
+	}
+	return t, nil
+}
