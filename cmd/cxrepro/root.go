@@ -166,6 +166,7 @@ func commands(a *app) []*cobra.Command {
 		newVersionCommand(a),
 		newWatchCommand(a),
 		newWorkerCommand(a),
+		newXragentCommand(a),
 	}
 }
 
