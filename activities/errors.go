@@ -50,7 +50,11 @@ func translate(ctx context.Context, name string, attempt int, err error) error {
 		errType = contract.ErrTypeExhausted
 	}
 	message := clean(name, err)
-	if hint := artifacts.HintOf(err); hint != "" {
+	hint := artifacts.HintOf(err)
+	if hint == "" && errType == contract.ErrTypeNoSpace {
+		hint = "free some space there; the work goes on by itself"
+	}
+	if hint != "" {
 		message += "\nhint: " + hint
 	}
 	opts := temporal.ApplicationErrorOptions{NonRetryable: isPermanent(errType)}
@@ -106,15 +110,28 @@ func classify(err error) string {
 }
 
 // clean shortens an error for a history or a log, without paths of input files: a path of a
-// data set can name a patient. Case numbers and digests say which file is meant.
+// data set can name a patient. Case numbers and digests say which file is meant. A file that
+// found no room is one of ours, and its folder is what a person must know.
 func clean(name string, err error) string {
 	text := err.Error()
 	var pe *fs.PathError
-	if errors.As(err, &pe) && pe.Path != "" {
+	if errors.As(err, &pe) && pe.Path != "" && !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
 		text = strings.ReplaceAll(text, pe.Path, "a data file")
 	}
+	text = once(text)
 	if len(text) > maxMessage {
 		text = text[:maxMessage] + "..."
 	}
 	return name + ": " + text
+}
+
+// once leaves out lines that the line before them says already, as joined errors do.
+func once(text string) string {
+	var kept []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if n := len(kept); n == 0 || !strings.Contains(kept[n-1], line) {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "\n")
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -95,11 +96,22 @@ func (l *lines) show(v view) {
 		}
 	}
 	for _, t := range v.Trouble {
-		if !contains(l.trouble, t) {
-			l.trouble = append(l.trouble, t)
+		if fresh(&l.trouble, t) {
 			l.note("trying again: " + t)
 		}
 	}
+}
+
+var attemptNumber = regexp.MustCompile(`, attempt \d+`)
+
+// fresh reports whether a trouble was not shown yet, whichever attempt met it, and notes it.
+func fresh(seen *[]string, trouble string) bool {
+	what := attemptNumber.ReplaceAllString(trouble, "")
+	if contains(*seen, what) {
+		return false
+	}
+	*seen = append(*seen, what)
+	return true
 }
 
 // stageLine is one stage for people.
@@ -160,8 +172,7 @@ func (b *bars) show(v view) {
 		}
 	}
 	for _, t := range v.Trouble {
-		if !contains(b.trouble, t) {
-			b.trouble = append(b.trouble, t)
+		if fresh(&b.trouble, t) {
 			b.note("trying again: " + t)
 		}
 	}

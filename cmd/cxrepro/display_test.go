@@ -24,7 +24,7 @@ func TestLines(t *testing.T) {
 	show(0, contract.StateRunning, 0)
 	show(time.Second, contract.StateRunning, 10)
 	show(time.Second, contract.StateRunning, 20, "SegmentChunk, attempt 2: the store is full")
-	show(3*time.Second, contract.StateRunning, 50, "SegmentChunk, attempt 2: the store is full")
+	show(3*time.Second, contract.StateRunning, 50, "SegmentChunk, attempt 3: the store is full")
 	show(5*time.Second, contract.StateDone, 100)
 	show(50*time.Second, contract.StateDone, 100)
 	want := `segment   running  0/100 images

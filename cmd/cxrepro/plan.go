@@ -131,6 +131,9 @@ func (a *app) pinMasks(ctx context.Context, store *artifacts.Repository, spec *e
 
 // modelError explains a model that cannot be used here.
 func modelError(err error) error {
+	if fullDisk(err) {
+		return storeError(err)
+	}
 	hint := "run `cxrepro doctor`; it checks library and provider"
 	var digest *segment.DigestError
 	var card *segment.CardError

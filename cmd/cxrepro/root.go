@@ -83,6 +83,9 @@ func report(w io.Writer, err error) int {
 	}
 	code, hint := exitFailed, ""
 	var ee *exitError
+	if !errors.As(err, &ee) && fullDisk(err) {
+		err = storeError(err)
+	}
 	if errors.As(err, &ee) {
 		code, hint, err = ee.Code, ee.Hint, ee.Err
 	}

@@ -61,18 +61,18 @@ type session struct {
 // open opens log, server and worker in this order; session.close ends them in the other.
 // The worker finishes its image in hand.
 func (a *app) open(ctx context.Context, store *artifacts.Repository, f workerFlags) (s *session, err error) {
-	s = &session{store: store}
 	var closers []func() error
-	s.close = func() error {
+	closeAll := func() error {
 		var errs []error
 		for i := len(closers) - 1; i >= 0; i-- {
 			errs = append(errs, closers[i]())
 		}
 		return errors.Join(errs...)
 	}
+	s = &session{store: store, close: closeAll}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, s.close())
+			err = errors.Join(err, closeAll())
 		}
 	}()
 	log, closeLog, err := a.openLog()
@@ -84,10 +84,11 @@ func (a *app) open(ctx context.Context, store *artifacts.Repository, f workerFla
 	if s.conn, err = a.openTemporal(ctx, a.temporalOptions(log)); err != nil {
 		return nil, err
 	}
+	conn := s.conn
 	closers = append(closers, func() error {
 		stopping, cancel := context.WithTimeout(context.Background(), stopPatience)
 		defer cancel()
-		return s.conn.Close(stopping)
+		return conn.Close(stopping)
 	})
 	w, err := a.runWorker(s.conn, s.store, log, f)
 	if err != nil {
@@ -136,7 +137,9 @@ func (a *app) runSpec(ctx context.Context, file string, f runFlags) (*outcome, e
 		}
 	}
 	d := a.newDisplay()
+	unwatch := a.watchDisk(ctx, d)
 	ref, err := a.reproduce(ctx, s, d, p, f)
+	unwatch()
 	d.close()
 	if err != nil {
 		if ctx.Err() != nil {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -76,13 +77,23 @@ func (a *app) openStore(ctx context.Context) (*artifacts.Repository, error) {
 func storeError(err error) error {
 	code := exitUnreachable
 	var address *storeurl.AddressError
+	hint := artifacts.HintOf(err)
 	switch {
 	case errors.As(err, &address):
 		code = exitUsage
+	case fullDisk(err):
+		if hint == "" {
+			hint = "free some space there and run the same command again: it goes on from what is recorded"
+		}
 	case artifacts.ClassOf(err) == artifacts.Unknown:
 		code = exitFailed
 	}
-	return &exitError{Code: code, Err: err, Hint: artifacts.HintOf(err)}
+	return &exitError{Code: code, Err: err, Hint: hint}
+}
+
+// fullDisk reports whether err comes from a disk, a quota or a store without room.
+func fullDisk(err error) bool {
+	return errors.Is(err, artifacts.ErrNoSpace) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
 // runWorker starts a worker in this process and returns what stops it.
