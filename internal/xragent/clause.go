@@ -25,7 +25,7 @@ var hard = classes(map[string]bool{
 func clauses(text string) [][][]token {
 	text = strings.ToLower(text)
 	for _, f := range rewrites {
-		text = f.re.ReplaceAllString(text, f.to)
+		text = f.apply(text)
 	}
 	var out [][][]token
 	var sentence [][]token

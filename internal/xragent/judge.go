@@ -26,6 +26,7 @@ type Judged struct {
 // Judge parses a trajectory and computes its reward terms. Pure and deterministic.
 func Judge(t Trajectory, o Phrases) Judged {
 	j := Judged{Parsed: Parse(t)}
+	text := prepare(j.Reasoning)
 	for _, m := range Measurements() {
 		i := m.index()
 		j.Relevant[i] = Relevant(m, t.Question)
@@ -43,7 +44,7 @@ func Judge(t Trajectory, o Phrases) Judged {
 		if j.Reasoning == "" {
 			continue
 		}
-		switch Compare(m, c, v.Value, j.Reasoning) {
+		switch compare(m, c, v.Value, text) {
 		case Agrees:
 			j.S[i] = 1
 		case Silent:

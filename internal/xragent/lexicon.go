@@ -75,16 +75,27 @@ var negators = classes(map[string]bool{
 
 // fold is a rewriting of the text before words are read.
 type fold struct {
-	re *regexp.Regexp
-	to string
+	re    *regexp.Regexp
+	to    string
+	needs []string // without any of these in the text the pattern cannot match
 }
 
-func folds(pairs ...string) []fold {
-	out := make([]fold, 0, len(pairs)/2)
-	for i := 0; i < len(pairs); i += 2 {
-		out = append(out, fold{regexp.MustCompile(pairs[i]), pairs[i+1]})
+func folds(triples ...string) []fold {
+	out := make([]fold, 0, len(triples)/3)
+	for i := 0; i < len(triples); i += 3 {
+		out = append(out, fold{regexp.MustCompile(triples[i]), triples[i+1], strings.Split(triples[i+2], "|")})
 	}
 	return out
+}
+
+// apply rewrites text; most patterns are passed over by a search for a word they need.
+func (f fold) apply(text string) string {
+	for _, n := range f.needs {
+		if strings.Contains(text, n) {
+			return f.re.ReplaceAllString(text, f.to)
+		}
+	}
+	return text
 }
 
 const pictureWord = `(?:image|picture|film|screen|viewer|radiograph|page)`
@@ -92,51 +103,51 @@ const pictureWord = `(?:image|picture|film|screen|viewer|radiograph|page)`
 // rewrites turns phrases into single words, drops the side of the picture, and drops what
 // only looks like a negation. Order matters.
 var rewrites = folds(
-	`[\x{2019}\x{2018}]`, `'`,
-	`[\x{2212}\x{2013}\x{2014}]`, `-`,
-	`cannot`, `can not`,
-	`can't`, `can not`,
-	`n't\b`, ` not`,
-	`\([^()]*\b`+pictureWord+`\b[^()]*\)`, ` `,
-	`,?\s*\b(which|that) (is|lies|means) (on |at )?(the )?(left|right)( hand)?( side| half)? of the `+pictureWord+`\b`, ` `,
-	`\b(on |at |in )?the (left|right)( hand)?( side| half)? of the `+pictureWord+`\b`, ` `,
-	`\b(image|picture|screen)[- ](left|right)\b`, ` `,
-	`([a-z])-([a-z])`, `$1 $2`,
-	`([a-z])-([a-z])`, `$1 $2`,
-	`\b(there is |with |have )?(no|without|beyond|little) (any )?doubt( that| about)?\b`, ` `,
-	`\b(undoubtedly|doubtless|not only|no less|nonetheless|not surprisingly)\b`, ` `,
-	`,?\s*\b(and |but )?not ((on|of|in|to|at|towards?) )?(the )?(patient's )?(left|right)( one| lung| side)?\s*([,.;)]| that |$)`, `$7 `,
-	`\bno longer\b`, `xnot`,
-	`\b(anything|everything|all) but\b`, `xnot`,
-	`\bfar from( being)?\b`, `xnot`,
-	`\bfree (of|from)\b`, `xnot`,
-	`\bfails? to (show|demonstrate|reveal)\b`, `xnot`,
-	`\b(top|upper|high|low|borderline) normal\b`, `xnormal`,
-	`\b(at |reaches |near )?(the )?upper (limits?|end|border|bound) of (the )?normal( range)?\b`, `xnormal`,
-	`\b(above|beyond|exceeds|exceeding|over|outside|larger than|wider than|greater than|bigger than|more than) (the )?(upper )?(limits? of )?(the )?normal( limits?| range| size)?\b`, `xlarge`,
-	`\bwithin (the )?(limits? of normal|normal (limits?|range|bounds))\b`, `xnormal`,
-	`\bwithin (the )?(symmetric|symmetrical) (limits?|range|bounds)\b`, `symmetric`,
-	`\bnormal (in|for) (size|width|calib(re|er))\b`, `xnormal`,
-	`\b(less|smaller|narrower) than (one )?(a )?half\b`, `xnormal`,
-	`\bbelow (one )?(a )?half\b`, `xnormal`,
-	`\b(more|greater|wider|larger) than (one )?(a )?half\b`, `xlarge`,
-	`\b(above|over|exceeds|exceeding) (one )?(a )?half\b`, `xlarge`,
-	`\b(volume loss|loss of (lung )?volume|(has |have )?lost (some )?(lung )?volume|(reduced|decreased|diminished|low|smaller) volume|volume (reduction|deficit))\b`, `xloss`,
-	`\bmidline shift\b`, `mediastinal shift`,
-	`\bmidline structures\b`, `mediastinum`,
-	`\b(away )?from (the |its )?midline( position)?\b`, `xmoved`,
-	`\boff (the )?(midline|cent(re|er))\b`, `xmoved`,
-	`\bin (the )?(middle|midline|cent(re|er))( line)?\b`, `xcentral`,
-	`\b(to the )?(left|right) of (the )?(midline|middle|cent(re|er))( line)?\b`, `xdir$2`,
-	`\baway from the (patient's )?left( side| lung| hemithorax)?\b`, `xdirright`,
-	`\baway from the (patient's )?right( side| lung| hemithorax)?\b`, `xdirleft`,
-	`\b(to|towards?) (the )?(patient's )?(left|right)( side| hemithorax)?\b`, `xdir$4`,
-	`\b(to|towards?) (that|the same|this|the ipsilateral|the affected) side\b|\bipsilaterally\b`, `xdirsame`,
-	`\b(to|towards?) the (opposite|other|contralateral|unaffected) side\b|\bcontralaterally\b|\baway from (that|this|the affected) side\b`, `xdirother`,
-	`\bpatient's\b`, ` `,
-	`\bcut[- ]?off\b`, `cutoff`,
-	`\bcardiac (apex|device|pacemaker|lead|leads|surgery|failure)\b`, `lead`,
-	`\bheart failure\b`, `failure`,
-	`\bretrocardiac\b`, `zone`,
-	`\basymmetry index\b`, `index`,
+	`[\x{2019}\x{2018}]`, `'`, "\u2019|\u2018",
+	`[\x{2212}\x{2013}\x{2014}]`, `-`, "\u2212|\u2013|\u2014",
+	`cannot`, `can not`, `cannot`,
+	`can't`, `can not`, `can't`,
+	`n't\b`, ` not`, `n't`,
+	`\([^()]*\b`+pictureWord+`\b[^()]*\)`, ` `, `(`,
+	`,?\s*\b(which|that) (is|lies|means) (on |at )?(the )?(left|right)( hand)?( side| half)? of the `+pictureWord+`\b`, ` `, `of the`,
+	`\b(on |at |in )?the (left|right)( hand)?( side| half)? of the `+pictureWord+`\b`, ` `, `of the`,
+	`\b(image|picture|screen)[- ](left|right)\b`, ` `, `image|picture|screen`,
+	`([a-z])-([a-z])`, `$1 $2`, `-`,
+	`([a-z])-([a-z])`, `$1 $2`, `-`,
+	`\b(there is |with |have )?(no|without|beyond|little) (any )?doubt( that| about)?\b`, ` `, `doubt`,
+	`\b(undoubtedly|doubtless|not only|no less|nonetheless|not surprisingly)\b`, ` `, `undoubtedly|doubtless|not only|no less|nonetheless|not surprisingly`,
+	`,?\s*\b(and |but )?not ((on|of|in|to|at|towards?) )?(the )?(patient's )?(left|right)( one| lung| side)?\s*([,.;)]| that |$)`, `$7 `, `not `,
+	`\bno longer\b`, `xnot`, `no longer`,
+	`\b(anything|everything|all) but\b`, `xnot`, `thing but|all but`,
+	`\bfar from( being)?\b`, `xnot`, `far from`,
+	`\bfree (of|from)\b`, `xnot`, `free `,
+	`\bfails? to (show|demonstrate|reveal)\b`, `xnot`, `fail`,
+	`\b(top|upper|high|low|borderline) normal\b`, `xnormal`, ` normal`,
+	`\b(at |reaches |near )?(the )?upper (limits?|end|border|bound) of (the )?normal( range)?\b`, `xnormal`, `normal`,
+	`\b(above|beyond|exceeds|exceeding|over|outside|larger than|wider than|greater than|bigger than|more than) (the )?(upper )?(limits? of )?(the )?normal( limits?| range| size)?\b`, `xlarge`, `normal`,
+	`\bwithin (the )?(limits? of normal|normal (limits?|range|bounds))\b`, `xnormal`, `normal`,
+	`\bwithin (the )?(symmetric|symmetrical) (limits?|range|bounds)\b`, `symmetric`, `symmetric`,
+	`\bnormal (in|for) (size|width|calib(re|er))\b`, `xnormal`, `normal in|normal for`,
+	`\b(less|smaller|narrower) than (one )?(a )?half\b`, `xnormal`, `half`,
+	`\bbelow (one )?(a )?half\b`, `xnormal`, `half`,
+	`\b(more|greater|wider|larger) than (one )?(a )?half\b`, `xlarge`, `half`,
+	`\b(above|over|exceeds|exceeding) (one )?(a )?half\b`, `xlarge`, `half`,
+	`\b(volume loss|loss of (lung )?volume|(has |have )?lost (some )?(lung )?volume|(reduced|decreased|diminished|low|smaller) volume|volume (reduction|deficit))\b`, `xloss`, `volume`,
+	`\bmidline shift\b`, `mediastinal shift`, `midline`,
+	`\bmidline structures\b`, `mediastinum`, `midline`,
+	`\b(away )?from (the |its )?midline( position)?\b`, `xmoved`, `midline`,
+	`\boff (the )?(midline|cent(re|er))\b`, `xmoved`, `off `,
+	`\bin (the )?(middle|midline|cent(re|er))( line)?\b`, `xcentral`, `in `,
+	`\b(to the )?(left|right) of (the )?(midline|middle|cent(re|er))( line)?\b`, `xdir$2`, `mid|cent`,
+	`\baway from the (patient's )?left( side| lung| hemithorax)?\b`, `xdirright`, `away from`,
+	`\baway from the (patient's )?right( side| lung| hemithorax)?\b`, `xdirleft`, `away from`,
+	`\b(to|towards?) (the )?(patient's )?(left|right)( side| hemithorax)?\b`, `xdir$4`, `to`,
+	`\b(to|towards?) (that|the same|this|the ipsilateral|the affected) side\b|\bipsilaterally\b`, `xdirsame`, `side|ipsilat`,
+	`\b(to|towards?) the (opposite|other|contralateral|unaffected) side\b|\bcontralaterally\b|\baway from (that|this|the affected) side\b`, `xdirother`, `other|oppos|contralat|unaffected|away from`,
+	`\bpatient's\b`, ` `, `patient's`,
+	`\bcut[- ]?off\b`, `cutoff`, `cut`,
+	`\bcardiac (apex|device|pacemaker|lead|leads|surgery|failure)\b`, `lead`, `cardiac`,
+	`\bheart failure\b`, `failure`, `heart failure`,
+	`\bretrocardiac\b`, `zone`, `retrocardiac`,
+	`\basymmetry index\b`, `index`, `asymmetry index`,
 )

@@ -25,16 +25,19 @@ type statement struct {
 // Special cases: hypotheticals, rejected options, withdrawn suspicions and earlier films
 // state nothing; sides are the patient's; limits are not quotes. Source: [ours].
 func Compare(m Measurement, verified Category, value float64, text string) Verdict {
+	return compare(m, verified, value, prepare(text))
+}
+
+// compare is [Compare] on text that was cut already.
+func compare(m Measurement, verified Category, value float64, text []clause) Verdict {
 	agrees := false
 	carry, side := subject(0), ""
-	for _, sentence := range clauses(text) {
-		for _, tokens := range sentence {
-			c := newReading(m, tokens, carry, side)
+	for i := range text {
+		c := reading{clause: &text[i], m: m, carry: carry, side: side}
+		if !c.muted && c.speaks {
 			for _, s := range c.statements() {
 				switch {
-				case s.denied && s.category == verified:
-					return Contradicts
-				case !s.denied && s.category != verified:
+				case s.denied && s.category == verified, !s.denied && s.category != verified:
 					return Contradicts
 				case !s.denied:
 					agrees = true
@@ -43,8 +46,8 @@ func Compare(m Measurement, verified Category, value float64, text string) Verdi
 			if c.misquotes(value) {
 				return Contradicts
 			}
-			carry, side = c.last(), c.lastSide()
 		}
+		carry, side = c.last(), c.lastSide()
 	}
 	if agrees {
 		return Agrees
@@ -52,24 +55,46 @@ func Compare(m Measurement, verified Category, value float64, text string) Verdi
 	return Silent
 }
 
+// clause is one clause of the reasoning, ready to be read for each measurement.
+type clause struct {
+	t      []token
+	text   string // the words between single spaces
+	speaks bool   // holds a cue or a number
+	muted  bool   // asserts nothing
+}
+
+// prepare cuts the reasoning into clauses.
+func prepare(text string) []clause {
+	var out []clause
+	for _, sentence := range clauses(text) {
+		for _, t := range sentence {
+			c := clause{t: t}
+			for i := range t {
+				c.speaks = c.speaks || t[i].number || cues[t[i].text] != 0
+			}
+			if c.speaks {
+				parts := make([]string, len(t))
+				for i := range t {
+					parts[i] = t[i].text
+				}
+				c.text = " " + strings.Join(parts, " ") + " "
+				c.muted = c.mute()
+			}
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
 // reading is one clause read for one measurement.
 type reading struct {
+	*clause
 	m     Measurement
-	t     []token
 	carry subject // of the clause before
 	side  string  // last side named before
-	text  string
 }
 
-func newReading(m Measurement, t []token, carry subject, side string) *reading {
-	parts := make([]string, len(t))
-	for i := range t {
-		parts[i] = t[i].text
-	}
-	return &reading{m: m, t: t, carry: carry, side: side, text: " " + strings.Join(parts, " ") + " "}
-}
-
-func (c *reading) has(list ...string) bool {
+func (c *clause) has(list ...string) bool {
 	for _, w := range list {
 		if strings.Contains(c.text, " "+w+" ") {
 			return true
@@ -106,7 +131,7 @@ func sideOf(w string) string {
 }
 
 // mute reports that nothing in the clause is asserted.
-func (c *reading) mute() bool {
+func (c *clause) mute() bool {
 	if c.has("if", "would", "unless", "whether", "suppose", "supposing", "assuming", "hypothetically", "should", "were it") {
 		return true
 	}

@@ -4,9 +4,6 @@ package xragent
 // the tolerance. Numbers are compared in hundredths, bounds included; limits, earlier
 // values and numbers of other subjects are not quotes.
 func (c *reading) misquotes(value float64) bool {
-	if c.mute() {
-		return false
-	}
 	for i, t := range c.t {
 		if !t.number || c.owner(i) != of(c.m) || c.limit(i) || c.past(i) {
 			continue

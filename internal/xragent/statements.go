@@ -2,9 +2,6 @@ package xragent
 
 // statements maps every cue of the clause that belongs to the measurement.
 func (c *reading) statements() []statement {
-	if c.mute() {
-		return nil
-	}
 	var out []statement
 	for i := range c.t {
 		k := cues[c.t[i].text]
