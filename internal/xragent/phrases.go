@@ -135,6 +135,12 @@ func (c *clause) mute() bool {
 	if c.has("if", "would", "unless", "whether", "suppose", "supposing", "assuming", "hypothetically", "should", "were it") {
 		return true
 	}
+	if c.t[0].text == "were" || c.t[0].text == "had" {
+		return true
+	}
+	if c.has("suspicion", "suspected") && c.has("not confirmed", "not borne", "unfounded", "dropped", "abandoned", "given up") {
+		return true
+	}
 	judged := c.has("can not be judged", "can not be assessed", "can not be determined", "can not be confirmed", "can not be measured",
 		"can not be evaluated", "can not be compared", "can not be quantified", "not assessable", "unavailable", "not available", "withheld")
 	if judged {

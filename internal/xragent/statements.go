@@ -85,7 +85,7 @@ func (c *reading) noun(i int) subject {
 		if joins && (name || c.t[i+1].text == "size") {
 			continue
 		}
-		if joins || w == "," || w == "and" || w == "or" || verbs[w] || w == "than" || w == "to" || w == "with" || w == "on" || w == "at" || w == "by" || w == "for" || w == "but" || c.t[j].number {
+		if joins || cues[w] == cueDirection || w == "," || w == "and" || w == "or" || verbs[w] || w == "than" || w == "to" || w == "with" || w == "on" || w == "at" || w == "by" || w == "for" || w == "but" || c.t[j].number {
 			return 0
 		}
 	}
@@ -154,7 +154,8 @@ func opposite(side string) string {
 // lungSide is the side that the cue at i speaks of: named after it ("on the left"), else
 // the nearest before it that is not denied.
 func (c *reading) lungSide(i int) string {
-	for j := i + 1; j < min(len(c.t), i+6); j++ {
+	verb := verbs[c.t[i].text] // "the left lung exceeds the right": its subject stands before
+	for j := i + 1; j < min(len(c.t), i+8) && !verb; j++ {
 		w := c.t[j].text
 		if s := sideOf(w); s != "" {
 			return s
