@@ -88,7 +88,8 @@ func BuildRule(ctx context.Context, in activities.ReportInput, name string, sink
 	if err != nil {
 		return RuleMade{}, err
 	}
-	b := &builder{in: in, scan: s, sink: sink, o: o.withDefaults(6), limits: limits{in.Rules}, maker: newMaker(in, s, sink)}
+	o = o.withDefaults(6)
+	b := &builder{in: in, scan: s, sink: sink, o: o, limits: limits{in.Rules}, maker: newMaker(in, s, sink, o.side)}
 	p := &pagePlan{file: "index.html", task: keys[0].task, rule: 0}
 	p.words = taskText[p.task]
 	if p.task == chexstruct.Global {

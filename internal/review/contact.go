@@ -9,16 +9,23 @@ import (
 	"cxrepro/internal/overlay"
 )
 
-// Layout of a contact sheet, in pixels.
+// contactColumns and contactMost are how many tiles stand in a row and on a sheet.
 const (
 	contactColumns = 6
-	contactPicture = 264 // height of a picture
-	contactWidth   = 232
-	contactHeight  = 340
-	contactMargin  = 24
-	contactHead    = 74
-	contactMost    = 12 // tiles on a sheet
+	contactMost    = 12
 )
+
+// contactLayout is the layout of a contact sheet, in pixels, in proportion to the tiles.
+type contactLayout struct {
+	width, picture, height, margin, head int
+	scale                                float64
+}
+
+func contactFor(side int) contactLayout {
+	s := float64(side) / tileSide
+	px := func(v float64) int { return int(v*s + 0.5) }
+	return contactLayout{width: px(232), picture: px(264), height: px(340), margin: px(24), head: px(74), scale: s}
+}
 
 // Colours of a contact sheet's ground and words, and of the tones of verdicts.
 var (
@@ -32,39 +39,42 @@ var (
 )
 
 // reduced flattens a tile to the size of a contact sheet.
-func reduced(base *overlay.Base, layer *overlay.Canvas) (*overlay.Canvas, error) {
+func (l contactLayout) reduced(base *overlay.Base, layer *overlay.Canvas) (*overlay.Canvas, error) {
 	full := base.Canvas()
 	if err := full.Lay(layer); err != nil {
 		return nil, err
 	}
 	w, h := full.Bounds()
-	width, height := contactWidth, contactWidth*h/w
-	if height > contactPicture {
-		width, height = contactPicture*w/h, contactPicture
+	width, height := l.width, max(1, l.width*h/w)
+	if height > l.picture {
+		width, height = max(1, l.picture*w/h), l.picture
 	}
 	out := overlay.Blank(width, height, overlay.Ink)
 	out.Paste(0, 0, width, height, full)
 	return out, nil
 }
 
-// contactSheet sets the tiles in rows with case number, outcome and measurement below
-// each, on one picture.
-func contactSheet(title, subtitle string, tiles []*tile) ([]byte, error) {
+// sheet sets the tiles in rows with case number, outcome and measurement below each, on one
+// picture.
+func (l contactLayout) sheet(title, subtitle string, tiles []*tile) ([]byte, error) {
 	rows := max(1, (len(tiles)+contactColumns-1)/contactColumns)
-	c := overlay.Blank(2*contactMargin+contactColumns*contactWidth+(contactColumns-1)*contactMargin, contactHead+rows*contactHeight, paper)
-	c.Words(contactMargin, 38, title, overlay.Text{Size: 24, Colour: ink, Bold: true})
-	c.Words(contactMargin, 60, subtitle, overlay.Text{Size: 14, Colour: inkSoft})
+	c := overlay.Blank(2*l.margin+contactColumns*l.width+(contactColumns-1)*l.margin, l.head+rows*l.height, paper)
+	words := func(x, y, size float64, text string, col color.RGBA, bold bool) {
+		c.Words(x, y, text, overlay.Text{Size: size * l.scale, Colour: col, Bold: bold})
+	}
+	words(float64(l.margin), 38*l.scale, 24, title, ink, true)
+	words(float64(l.margin), 60*l.scale, 14, subtitle, inkSoft, false)
 	for i, t := range tiles {
-		x := contactMargin + (i%contactColumns)*(contactWidth+contactMargin)
-		y := contactHead + (i/contactColumns)*contactHeight
+		x := l.margin + (i%contactColumns)*(l.width+l.margin)
+		y := l.head + (i/contactColumns)*l.height
 		w, h := t.small.Bounds()
-		c.Fill(x, y, contactWidth, contactPicture, overlay.Ink)
-		c.Paste(x+(contactWidth-w)/2, y+(contactPicture-h)/2, w, h, t.small)
-		c.Fill(x, y+contactPicture, contactWidth, 4, toneColours[t.Verdict.Tone])
-		c.Words(float64(x), float64(y+contactPicture+26), fmt.Sprintf("%s (%s): %s", t.Name(), t.View, t.Verdict.Badge), overlay.Text{Size: 15, Colour: ink, Bold: true})
-		small := overlay.Text{Size: 13, Colour: inkSoft}
-		for n, line := range wrap(c, t.Verdict.brief(), contactWidth, small, 2) {
-			c.Words(float64(x), float64(y+contactPicture+44+17*n), line, small)
+		c.Fill(x, y, l.width, l.picture, overlay.Ink)
+		c.Paste(x+(l.width-w)/2, y+(l.picture-h)/2, w, h, t.small)
+		c.Fill(x, y+l.picture, l.width, max(1, int(4*l.scale)), toneColours[t.Verdict.Tone])
+		below := float64(y + l.picture)
+		words(float64(x), below+26*l.scale, 15, fmt.Sprintf("%s (%s): %s", t.Name(), t.View, t.Verdict.Badge), ink, true)
+		for n, line := range wrap(c, t.Verdict.brief(), float64(l.width), overlay.Text{Size: 13 * l.scale, Colour: inkSoft}, 2) {
+			words(float64(x), below+float64(44+17*n)*l.scale, 13, line, inkSoft, false)
 		}
 	}
 	return c.PNG()

@@ -53,10 +53,12 @@ type maker struct {
 	// contact are the tiles whose reduced form is kept.
 	contact map[tileID]bool
 	gone    map[int]bool
+	// side is the longer side of a tile in pixels.
+	side int
 }
 
-func newMaker(in activities.ReportInput, s *scan, sink Sink) *maker {
-	return &maker{in: in, scan: s, sink: sink, limits: limits{in.Rules}, wanted: map[tileID]bool{}, tiles: map[tileID]*tile{}, contact: map[tileID]bool{}, gone: map[int]bool{}}
+func newMaker(in activities.ReportInput, s *scan, sink Sink, side int) *maker {
+	return &maker{in: in, scan: s, sink: sink, side: side, limits: limits{in.Rules}, wanted: map[tileID]bool{}, tiles: map[tileID]*tile{}, contact: map[tileID]bool{}, gone: map[int]bool{}}
 }
 
 func (m *maker) want(ids ...tileID) {
@@ -222,18 +224,18 @@ func (m *maker) tile(o *opened, id tileID, p *product, shared *drawn) (*tile, er
 	}
 	p.put(t.Layer, data)
 	if m.contact[id] {
-		t.small, err = reduced(base, layer)
+		t.small, err = contactFor(m.side).reduced(base, layer)
 	}
 	return t, err
 }
 
 func (m *maker) base(o *opened, part geom.Box, shared *drawn) (*overlay.Base, error) {
 	if part != whole(&o.in) {
-		return o.base(part, tileSide)
+		return o.base(part, m.side)
 	}
 	if shared.base == nil {
 		var err error
-		if shared.base, err = o.base(part, tileSide); err != nil {
+		if shared.base, err = o.base(part, m.side); err != nil {
 			return nil, err
 		}
 	}

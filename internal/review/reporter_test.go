@@ -20,7 +20,7 @@ import (
 // TestReports makes every report twice and reads the tables back against the rows.
 func TestReports(t *testing.T) {
 	b := newBench(t, golden(t, 7), "synthetic")
-	r := &Reporter{Temporary: t.TempDir(), Options: Options{PerStratum: 3, Bins: 3}}
+	r := &Reporter{Temporary: t.TempDir(), Options: Options{PerStratum: 3, Bins: 3, side: 160}}
 	made, err := r.Report(t.Context(), b.in)
 	if err != nil {
 		t.Fatal(err)

@@ -44,7 +44,7 @@ var linked = regexp.MustCompile(`(?:src|href)="([^"#]+)"`)
 func TestSheet(t *testing.T) {
 	b := newBench(t, golden(t, 8), "credentialed")
 	b.gone[4] = true
-	files := built(t, b, Options{PerStratum: 3, Bins: 3})
+	files := built(t, b, Options{PerStratum: 3, Bins: 3, side: 160})
 	for name, data := range files {
 		for _, s := range b.subjects {
 			for _, secret := range []string{s.entry.ID, s.entry.Subject, s.entry.Path} {
@@ -109,9 +109,9 @@ func TestSheet(t *testing.T) {
 // TestSheetRepeats holds that a sheet's bytes depend on nothing but the results.
 func TestSheetRepeats(t *testing.T) {
 	b := newBench(t, golden(t, 4), "synthetic")
-	first := built(t, b, Options{PerStratum: 2, Bins: 2})
+	first := built(t, b, Options{PerStratum: 2, Bins: 2, side: 160})
 	before := runtime.GOMAXPROCS(1)
-	second := built(t, b, Options{PerStratum: 2, Bins: 2})
+	second := built(t, b, Options{PerStratum: 2, Bins: 2, side: 160})
 	runtime.GOMAXPROCS(before)
 	if !slices.Equal(slices.Sorted(maps.Keys(first)), slices.Sorted(maps.Keys(second))) {
 		t.Fatal("other files the second time")
@@ -132,7 +132,7 @@ func TestStrata(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, most := range []int{1, 2, 5, 100} {
-		p := &builder{in: b.in, scan: s, sink: memory{}, o: Options{PerStratum: most}.withDefaults(1), limits: limits{b.in.Rules}, maker: newMaker(b.in, s, memory{})}
+		p := &builder{in: b.in, scan: s, sink: memory{}, o: Options{PerStratum: most}.withDefaults(1), limits: limits{b.in.Rules}, maker: newMaker(b.in, s, memory{}, 160)}
 		p.plan()
 		for _, page := range p.plans {
 			counted := 0
@@ -184,7 +184,7 @@ func BenchmarkTile(b *testing.B) {
 		ids = append(ids, tileID{0, t, 0})
 	}
 	for b.Loop() {
-		if _, err := newMaker(n.in, s, memory{}).image(b.Context(), w.Entries[0], ids); err != nil {
+		if _, err := newMaker(n.in, s, memory{}, tileSide).image(b.Context(), w.Entries[0], ids); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -156,14 +156,14 @@ func TestImportVerdicts(t *testing.T) {
 func TestLabels(t *testing.T) {
 	b := newBench(t, golden(t, 20), "synthetic")
 	files := memory{}
-	made, err := BuildRule(t.Context(), b.in, "trachea.width_median", files, Options{Bins: 4, PerBin: 20})
+	made, err := BuildRule(t.Context(), b.in, "trachea.width_median", files, Options{Bins: 4, PerBin: 20, side: 96})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(files["labels.csv"], made.Labels) || made.Tiles < 15 || !bytes.Contains(files["index.html"], []byte("0.03 to 0.08")) {
 		t.Errorf("made %+v", made.Made)
 	}
-	if _, err := BuildRule(t.Context(), b.in, "carina_angle.mask_width", memory{}, Options{}); err != nil {
+	if _, err := BuildRule(t.Context(), b.in, "carina_angle.mask_width", memory{}, Options{side: 96}); err != nil {
 		t.Fatal(err)
 	}
 	text, values := filled(t, b, "carina_angle.mask_width", func(v float64) string {
@@ -202,7 +202,7 @@ func TestLabels(t *testing.T) {
 		}
 	}
 	var unknown *UnknownRuleError
-	if _, err := BuildRule(t.Context(), b.in, "trachea.hight", memory{}, Options{}); !errors.As(err, &unknown) || len(unknown.Known) < 40 {
+	if _, err := BuildRule(t.Context(), b.in, "trachea.hight", memory{}, Options{side: 96}); !errors.As(err, &unknown) || len(unknown.Known) < 40 {
 		t.Errorf("an unknown rule: %v", err)
 	}
 }
@@ -210,7 +210,7 @@ func TestLabels(t *testing.T) {
 // filled returns a rule's table with every line labelled, and the values in it.
 func filled(t *testing.T, b *bench, rule string, label func(v float64) string) (text []byte, values []float64) {
 	t.Helper()
-	made, err := BuildRule(t.Context(), b.in, rule, memory{}, Options{Bins: 5, PerBin: 30})
+	made, err := BuildRule(t.Context(), b.in, rule, memory{}, Options{Bins: 5, PerBin: 30, side: 96})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,7 +83,10 @@ func stratumWords(t chexstruct.Task, stratum string) (badge, tone string) {
 func (l limits) verdict(f *chexstruct.Finding, view cxr.ViewPosition) verdict {
 	v := verdict{Class: stratumOf(f), Checks: l.checks(f.Checks), Failed: len(f.Failed())}
 	v.Badge, v.Tone = stratumWords(f.Task, v.Class)
-	v.Measured, v.Limit = measuredText(f), l.limit(f.Task, view)
+	v.Measured, v.Limit = upperFirst(measuredText(f)), l.limit(f.Task, view)
+	if v.Measured == "" && f.Status == chexstruct.StatusQCFailed {
+		v.Measured = "No index: a rule failed before it was measured"
+	}
 	if f.Status == chexstruct.StatusNotEvaluable {
 		v.Why = reasonText[f.Reason]
 		if v.Why == "" {
