@@ -91,9 +91,13 @@ def randomise(net, seed):
 
 
 def export(net, path):
-    """Writes the logits graph with every shape fixed."""
+    """Writes the logits graph with every shape fixed.
+
+    The wrapper is put into evaluation mode first: the exporter restores the mode it
+    found, and a new module is born in training mode.
+    """
     torch.onnx.export(
-        Plain(net), torch.zeros(1, 3, GRID, GRID), str(path), opset_version=OPSET,
+        Plain(net).eval(), torch.zeros(1, 3, GRID, GRID), str(path), opset_version=OPSET,
         input_names=["image"], output_names=["logits"], do_constant_folding=True,
     )
     model = onnx.load(str(path))
@@ -157,7 +161,7 @@ def label_names():
     return names
 
 
-def write_cards(out, source):
+def write_cards(out):
     """Fills the digests into copies of the committed card."""
     text = CARD.read_text()
     logits = text.replace("0" * 64, digest(out / "cxas.onnx"))
@@ -189,7 +193,6 @@ def main():
     with_masks(export(net, out / "cxas.onnx"), out / "cxas-masks.onnx")
     pictures = inputs.pictures(a.images, a.pictures)
     figures = verify(net, out / "cxas.onnx", out / "cxas-masks.onnx", pictures)
-    write_cards(out, a.checkpoint or f"random weights, seed {a.random}")
     manifest = {
         "model": MODEL, "weights": a.checkpoint and pathlib.Path(a.checkpoint).name, "random_seed": a.random,
         "sha256": {
@@ -210,7 +213,8 @@ def main():
     (out / "manifest.json").write_text(json.dumps(manifest, indent=2, sort_keys=True) + "\n")
     print(json.dumps(figures, indent=2))
     if not figures["passed"]:
-        sys.exit("PyTorch and ONNX Runtime differ by more than the limits; do not use these files")
+        sys.exit("PyTorch and ONNX Runtime differ by more than the limits: no cards written, do not use these files")
+    write_cards(out)
 
 
 if __name__ == "__main__":
