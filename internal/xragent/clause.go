@@ -23,7 +23,74 @@ var hard = classes(map[string]bool{
 // clauses rewrites the text and cuts it into sentences of clauses. Parentheses become
 // commas; a colon ends a clause unless only a heading stands before it.
 func clauses(text string) [][][]token {
-	text = strings.ToLower(text)
+	var out [][][]token
+	for _, s := range sentences(strings.ToLower(text)) {
+		if plain, ok := plainWords(s); ok {
+			if len(plain) > 0 {
+				out = append(out, [][]token{plain})
+			}
+			continue
+		}
+		out = append(out, rewritten(s)...)
+	}
+	return out
+}
+
+// sentences cuts text at . ; ! ? and line breaks; a point between digits cuts nothing.
+func sentences(text string) []string {
+	var out []string
+	from := 0
+	digit := func(i int) bool { return i >= 0 && i < len(text) && text[i] >= '0' && text[i] <= '9' }
+	for i := range len(text) {
+		switch text[i] {
+		case ';', '!', '?', '\n':
+		case '.':
+			if digit(i-1) && digit(i+1) {
+				continue
+			}
+		default:
+			continue
+		}
+		out = append(out, text[from:i+1])
+		from = i + 1
+	}
+	return append(out, text[from:])
+}
+
+// triggers are words that a rewriting may turn into a cue.
+var triggers = classes(map[string]bool{
+	"volume volumes half midline middle limit limits range off centre center lost loss trachea tracheal mediastinum mediastinal airway it": true,
+})
+
+// plainWords returns the words of a sentence that can state nothing: no digit, no cue, no
+// trigger. Most sentences are such, and skip the rewriting.
+func plainWords(s string) ([]token, bool) {
+	if strings.ContainsAny(s, "0123456789") {
+		return nil, false
+	}
+	var out []token
+	from := -1
+	for i := 0; i <= len(s); i++ {
+		if i < len(s) && s[i] >= 'a' && s[i] <= 'z' {
+			if from < 0 {
+				from = i
+			}
+			continue
+		}
+		if from >= 0 {
+			w := s[from:i]
+			if cues[w] != 0 || triggers[w] {
+				return nil, false
+			}
+			out = append(out, token{text: w})
+			from = -1
+		}
+	}
+	return out, true
+}
+
+// rewritten reads one sentence with all rules.
+func rewritten(text string) [][][]token {
 	for _, f := range rewrites {
 		text = f.apply(text)
 	}
