@@ -73,6 +73,9 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errw io.Writ
 	root.SetOut(out)
 	root.SetErr(errw)
 	err = root.ExecuteContext(ctx)
+	if err != nil && strings.HasPrefix(err.Error(), "unknown command") { // the library has no type for it
+		err = usageError("see `cxrepro --help`", "%s", strings.TrimSpace(err.Error()))
+	}
 	return report(errw, err)
 }
 
@@ -144,7 +147,25 @@ items; 4 paused; 5 cancelled; 6 store or Temporal unreachable.`,
 		return usageError("see `"+c.CommandPath()+" --help`", "%v", err)
 	})
 	root.AddCommand(commands(a)...)
+	usageOfArguments(root)
 	return root, nil
+}
+
+// usageOfArguments makes wrong arguments and unknown verbs of every command usage errors.
+func usageOfArguments(c *cobra.Command) {
+	if check := c.Args; check != nil {
+		c.Args = func(c *cobra.Command, args []string) error {
+			err := check(c, args)
+			var ee *exitError
+			if err == nil || errors.As(err, &ee) {
+				return err
+			}
+			return usageError("see `"+c.CommandPath()+" --help`; usage: "+c.UseLine(), "%v", err)
+		}
+	}
+	for _, sub := range c.Commands() {
+		usageOfArguments(sub)
+	}
 }
 
 // commands lists every verb, one line each, in alphabetical order.

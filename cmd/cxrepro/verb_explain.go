@@ -43,7 +43,7 @@ type nearest struct {
 func newExplainCommand(a *app) *cobra.Command {
 	var reproduction string
 	c := &cobra.Command{
-		Use:   "explain KEY|DIGEST|PREFIX",
+		Use:   "explain KEY|DIGEST|PREFIX|REPRODUCTION",
 		Short: "Say why something was computed, or who computed what is reused",
 		Long: `explain loads the key document of a key, a result or a statement, looks among the keys of the
 same step that other reproductions computed earlier for the one most like it (most equal
@@ -51,14 +51,17 @@ fields, then a changed parameter before a changed input, then the latest), and n
 field that differs, with both values. It names the reproduction that computed the result; any
 other one that needs the key reuses it.
 
-A PREFIX is 8 or more hexadecimal digits, perhaps behind "<step>/".
+A PREFIX is 8 or more hexadecimal digits, perhaps behind "<step>/". The id of a finished
+REPRODUCTION explains what it ran: the reasons of its steps, with an example key of each.
 
 With --json: {"query","kind","key","result","statement","computed":{"reproduction","worker",
 "attempt","fence","takeover","started","finished",...},"nearest":{"key","reproduction",
 "finished","equal_fields","differs":[{"field","ours","other"}]},"earlier_keys","reused",
 "conflicts","removed","part_of":[...],"summary"}. kind is entry, statement, tombstone, blob or
 removed-blob; nearest is null when there is no earlier key; reused is there with
---reproduction; field values are JSON texts.
+--reproduction; field values are JSON texts. Of a reproduction: {"kind":"reproduction",
+"reproduction","result_digest","steps":{...},"reasons":[{"step","field","ours","other","keys",
+"example"}],"unexplained"}.
 
 Exit codes: 0 explained; 1 nothing of that name; 2 ambiguous or no name; 6 store unreachable.`,
 		Args: cobra.ExactArgs(1),
@@ -66,6 +69,13 @@ Exit codes: 0 explained; 1 nothing of that name; 2 ambiguous or no name; 6 store
 			store, err := a.readStore(c.Context())
 			if err != nil {
 				return err
+			}
+			if e, ok, err := a.explainReproduction(c.Context(), store, args[0]); err != nil {
+				return artifactsError(err)
+			} else if ok && a.JSON() {
+				return a.printJSON(e)
+			} else if ok {
+				return a.showReproduction(e)
 			}
 			e, err := a.explain(c.Context(), store, args[0], reproduction)
 			if err != nil {
