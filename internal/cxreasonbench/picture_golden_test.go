@@ -291,7 +291,10 @@ func TestPicturesGolden(t *testing.T) {
 			border = officialBorder
 			data, err = s.DrawStructure(rules, ProfileOfficial, Overlay{task, parts[2]})
 		} else {
-			data, err = s.DrawAnnotated(ProfileOfficial, task)
+			if data, err = s.DrawAnnotated(ProfileOfficial, task); err != nil {
+				t.Errorf("%s: %v", g.File, err)
+				continue
+			}
 			keep(t, strings.ReplaceAll(g.File, "/", "_"), data)
 			s.mute = true
 			data, err = s.DrawAnnotated(ProfileOfficial, task)
