@@ -20,7 +20,7 @@ func demo(t *testing.T) []byte {
 }
 
 func TestCommittedSpecsParse(t *testing.T) {
-	for _, name := range []string{"chexstruct-demo/spec.yaml", "chexstruct/spec.yaml"} {
+	for _, name := range []string{"chexstruct-demo/spec.yaml", "chexstruct/spec.yaml", "radiographs/spec.yaml"} {
 		data, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
