@@ -163,6 +163,14 @@ func usageOfArguments(c *cobra.Command) {
 			return usageError("see `"+c.CommandPath()+" --help`; usage: "+c.UseLine(), "%v", err)
 		}
 	}
+	if c.HasSubCommands() && !c.Runnable() && c.HasParent() {
+		c.RunE = func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return c.Help()
+			}
+			return usageError("see `"+c.CommandPath()+" --help`", "unknown command %q for %q", args[0], c.CommandPath())
+		}
+	}
 	for _, sub := range c.Commands() {
 		usageOfArguments(sub)
 	}
