@@ -42,6 +42,18 @@ func TestOneThreshold(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), want) {
 		t.Errorf("explain: %v\n%s\nwant %s", err, text, want)
 	}
+	var one explanation
+	out, err = b.command("explain", e.Reasons[0].Example.String(), "--json").Output()
+	if err == nil {
+		err = json.Unmarshal(out, &one)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	statement, err := b.command("artifacts", "cat", one.Statement.Digest.String()).Output()
+	if err != nil || !strings.Contains(string(statement), `"binary":"`+executableDigest().String()+`"`) {
+		t.Errorf("the statement does not name the program %s: %v\n%s", executableDigest(), err, statement)
+	}
 	text, err = b.command("explain", first.Reproduction).Output()
 	if err != nil || !strings.Contains(string(text), "segment       3 run, because no other reproduction had computed this step before") {
 		t.Errorf("explain of the first: %v\n%s", err, text)

@@ -127,7 +127,7 @@ func (a *app) runWorker(conn *temporalconn.Conn, store *artifacts.Repository, lo
 		Client: conn.Client, Store: store, Name: fmt.Sprintf("%s:%d", host, os.Getpid()), Queue: f.queue,
 		NoCPU: f.only == "gpu", NoGPU: f.only == "cpu", CPUSlots: f.cpuSlots, GPUSlots: f.gpuSlots, Threads: f.threads, Ahead: f.ahead,
 		Data: data, Roots: paths, CopyInputs: f.copyInputs, Cache: filepath.Join(a.StateDir(), "cache"), Stop: f.stop, Stall: f.stall, Log: log, Fault: hook,
-		BuildID: v.Revision, Code: provenance.Code{Version: v.Module, Commit: v.Revision, Dirty: v.Modified},
+		BuildID: v.build(), Code: provenance.Code{Version: v.Module, Commit: v.Revision, Dirty: v.Modified, Binary: v.Binary},
 		Reporters: []activities.Reporter{&review.Reporter{
 			Options: review.Options{PerStratum: f.tiles}, Temporary: filepath.Join(a.StateDir(), "cache", "reports"),
 		}},

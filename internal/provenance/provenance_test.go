@@ -21,7 +21,7 @@ func facts() provenance.Facts {
 		Builder:     "cxrepro",
 		Invocation:  provenance.Invocation{Reproduction: "r1", Worker: "w1", Attempt: 1, Fence: 1, Started: at, Finished: at.Add(time.Second)},
 		Parameters:  map[string]any{"threads": 2},
-		Code:        provenance.Code{Version: "v0", Commit: "abc", Dirty: true},
+		Code:        provenance.Code{Version: "v0", Commit: "abc", Dirty: true, Binary: artifacts.Sum([]byte("program"))},
 		Environment: provenance.Environment{Go: "go1.26", OS: "linux", Arch: "amd64"},
 	}
 }

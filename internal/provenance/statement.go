@@ -89,11 +89,14 @@ func InvocationOf(c *artifacts.Claim) Invocation {
 		Activity: o.Activity, Attempt: o.Attempt, Fence: c.Fence, Takeover: c.Takeover.String()}
 }
 
-// Code names the source that was built. Dirty is true when it had uncommitted changes.
+// Code names the program. Commit and Dirty name the source where the build knew it: a
+// `go run` does not, and uncommitted changes have no name. Binary is the digest of the
+// executable file, so that every statement names the exact program.
 type Code struct {
-	Version string `json:"version"`
-	Commit  string `json:"commit"`
-	Dirty   bool   `json:"dirty"`
+	Version string           `json:"version"`
+	Commit  string           `json:"commit"`
+	Dirty   bool             `json:"dirty"`
+	Binary  artifacts.Digest `json:"binary,omitzero"`
 }
 
 // Environment names what the result ran on. Fields that do not apply stay empty.
