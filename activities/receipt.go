@@ -37,7 +37,7 @@ func (a *Activities) FindReceipt(ctx context.Context, in contract.FindReceiptInp
 	return contract.FindReceiptResult{Receipt: rec.Result}, nil
 }
 
-func pinName(reproduction string) string { return "reproduction-" + reproduction }
+func pinName(reproduction string) string { return contract.PinPrefix + reproduction }
 
 // WriteReceipt stores the receipt, pins the result, and marks the reproduction finished.
 func (a *Activities) WriteReceipt(ctx context.Context, in contract.ReceiptInput) (contract.ReceiptResult, error) {

@@ -22,17 +22,22 @@ func TestRunSurvivesKills(t *testing.T) {
 	}
 	b := newBench(t, 6)
 	kills := []string{"after-blob-put:9", "before-index-put:3", "after-index-put:2", "before-blob-put:16", "in-heartbeat:1"}
+	ended := false
 	for _, k := range kills {
 		b.environment = []string{"CXREPRO_FAULT=" + k}
 		code, r, talk := b.run()
 		if k == "in-heartbeat:1" && r != nil {
-			continue // it was done before a heartbeat was due
+			ended = true // it was done before a heartbeat was due
+			continue
 		}
 		if code != -1 {
 			t.Fatalf("%s: exit %d, want killed\n%s", k, code, talk)
 		}
 	}
 	b.environment = nil
+	if out, err := b.command("status", "--json").Output(); err != nil || !ended && !strings.Contains(string(out), `"state":"unfinished"`) {
+		t.Errorf("status after the kills: %v\n%s\nwant an unfinished reproduction", err, out)
+	}
 	code, got, talk := b.run()
 	if code != exitOK {
 		t.Fatalf("after the kills: exit %d\n%s", code, talk)

@@ -15,6 +15,7 @@ import (
 	"go.temporal.io/sdk/converter"
 
 	"cxrepro/artifacts"
+	"cxrepro/experiments"
 	"cxrepro/internal/contract"
 )
 
@@ -37,6 +38,9 @@ func (a *app) statusAll(ctx context.Context) (err error) {
 		if list, err = underWay(ctx, c, list); err != nil {
 			return serverError(err)
 		}
+	}
+	if list, err = begun(ctx, store, list); err != nil {
+		return err
 	}
 	slices.SortFunc(list, func(x, y known) int { return y.Started.Compare(x.Started) })
 	if a.JSON() {
@@ -87,6 +91,48 @@ func finished(ctx context.Context, store *artifacts.Repository) ([]known, error)
 		return nil, storeError(err)
 	}
 	return list, nil
+}
+
+// stateUnfinished is a reproduction that was begun and has no receipt, while no server tells
+// more: it was paused, cancelled or killed, and the same `run` goes on with it.
+const stateUnfinished = "unfinished"
+
+// begun adds the reproductions that the store knows by their open pins.
+func begun(ctx context.Context, store *artifacts.Repository, list []known) ([]known, error) {
+	pins, err := store.Pins(ctx)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	for _, p := range pins {
+		id, ok := strings.CutPrefix(p.Name, contract.PinPrefix)
+		if !ok || !p.Open || slices.ContainsFunc(list, func(k known) bool { return k.ID == id }) {
+			continue
+		}
+		spec, err := specOf(ctx, store, p)
+		if err != nil {
+			return nil, storeError(fmt.Errorf("reproduction %s: %w", id, err))
+		}
+		list = append(list, known{ID: id, Name: spec.Name, State: stateUnfinished, Started: p.Created, Paper: spec.Paper, DataUse: spec.Dataset.DataUse})
+	}
+	return list, nil
+}
+
+// specOf returns the spec of the plan that a reproduction's pin keeps; a zero one when the
+// pin keeps none.
+func specOf(ctx context.Context, store *artifacts.Repository, p artifacts.Pin) (experiments.Spec, error) {
+	var plan experiments.Plan
+	for _, root := range p.Roots {
+		if root.MediaType != experiments.PlanMediaType {
+			continue
+		}
+		data, err := store.Get(ctx, root)
+		if err != nil {
+			return plan.Spec, err
+		}
+		err = json.Unmarshal(data, &plan)
+		return plan.Spec, err
+	}
+	return plan.Spec, nil
 }
 
 // underWay adds the launches and reproductions of the server that have no receipt.

@@ -37,6 +37,10 @@ const (
 	StateDone      = "done"
 )
 
+// PinPrefix starts the name of the pin that keeps a reproduction's plan, data and results;
+// its id follows. The pin is open while the reproduction is under way.
+const PinPrefix = "reproduction-"
+
 // Beat is the heartbeat detail of a chunk activity: how far it is, for display only.
 type Beat struct {
 	Done  int `json:"done"`
