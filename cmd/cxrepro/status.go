@@ -138,6 +138,7 @@ func specOf(ctx context.Context, store *artifacts.Repository, p artifacts.Pin) (
 // underWay adds the launches and reproductions of the server that have no receipt.
 func underWay(ctx context.Context, c client.Client, list []known) ([]known, error) {
 	var page []byte
+	var launches []string // seen already, newest first
 	for {
 		res, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
 			Query: fmt.Sprintf("WorkflowType IN ('%s', '%s')", contract.Launch.Name, contract.Reproduction.Name), PageSize: 200, NextPageToken: page,
@@ -149,10 +150,13 @@ func underWay(ctx context.Context, c client.Client, list []known) ([]known, erro
 			id := contract.ReproductionOf(e.GetExecution().GetWorkflowId())
 			state := closedState(e.GetStatus())
 			if id == "" {
-				if state == contract.StateDone {
-					continue // the reproduction it started is what counts
+				id = strings.TrimPrefix(e.GetExecution().GetWorkflowId(), "cxrepro/")
+				older := slices.Contains(launches, id)
+				launches = append(launches, id)
+				if older || state == contract.StateDone {
+					continue // a newer one, or the reproduction it started, is what counts
 				}
-				if id = strings.TrimPrefix(e.GetExecution().GetWorkflowId(), "cxrepro/"); state == contract.StateRunning {
+				if state == contract.StateRunning {
 					state = contract.StageIngest
 				}
 			}
@@ -203,6 +207,9 @@ func (a *app) statusOne(ctx context.Context, id string) (err error) {
 	unknown := usageError("`cxrepro status` lists what there is", "no reproduction %s is known here", id)
 	if c == nil {
 		return unknown
+	}
+	if spec, ok := launchSpec(id); ok {
+		return a.showLaunch(ctx, c, id, spec)
 	}
 	v, err := lookReproduction(ctx, c, id)
 	if gone(err) {

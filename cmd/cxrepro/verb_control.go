@@ -55,6 +55,9 @@ func (a *app) controlOne(ctx context.Context, id, update string) (err error) {
 	defer func() { err = errors.Join(err, closeSoon(conn)) }()
 	ctx, cancel := context.WithTimeout(ctx, controlPatience)
 	defer cancel()
+	if spec, ok := launchSpec(id); ok {
+		return a.controlLaunch(ctx, conn.Client, id, spec, update)
+	}
 	p, err := control(ctx, conn.Client, id, update)
 	if err != nil {
 		return err

@@ -64,7 +64,7 @@ func (a *app) start(ctx context.Context, file string, f runFlags) (err error) {
 	if a.JSON() {
 		return json.NewEncoder(a.out).Encode(s)
 	}
-	fmt.Fprintf(a.out, "started %s as %s\n", s.Name, s.Workflow)
+	fmt.Fprintf(a.out, "started %s; follow it with `cxrepro watch %s`\n", s.Name, launchPrefix+p.id)
 	if n, err := pollers(ctx, conn.Client, contract.QueueCPU(f.worker.queue)); err == nil && n == 0 {
 		a.say("no worker serves this queue yet: start one with `cxrepro up --data " + p.spec.Dataset.Name + "=FOLDER` or `cxrepro worker`")
 	}

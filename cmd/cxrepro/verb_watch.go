@@ -17,7 +17,9 @@ func newWatchCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "watch ID",
 		Short: "Show a reproduction's progress until it ends",
-		Long: `watch shows rate and time left per stage of a reproduction that runs elsewhere. With --json
+		Long: `watch shows rate and time left per stage of a reproduction that runs elsewhere. ID is that of
+the reproduction, or launch/... as start and status print it while the data set is read.
+With --json
 it prints a line per change: reproduction, state, gate, started, stages[], quarantined,
 trouble[].
 
@@ -35,14 +37,11 @@ func (a *app) watch(ctx context.Context, id string) (err error) {
 	}
 	defer func() { err = errors.Join(err, closeSoon(conn)) }()
 	c := conn.Client
-	if _, err := c.DescribeWorkflow(ctx, contract.ReproductionWorkflowID(id), ""); gone(err) {
-		return usageError("`cxrepro status` lists what there is", "no reproduction %s is known to this server", id)
-	}
 	d := a.newDisplay()
 	if a.JSON() {
 		d = &jsonLines{a: a}
 	}
-	_, err = follow(ctx, c, d, id)
+	err = a.watchOne(ctx, c, d, id)
 	d.close()
 	if ctx.Err() != nil {
 		return nil
@@ -51,10 +50,26 @@ func (a *app) watch(ctx context.Context, id string) (err error) {
 	if errors.As(err, &paused) {
 		return &exitError{Code: exitPaused, Err: paused, Hint: "go on with `cxrepro resume " + id + "`"}
 	}
-	if err != nil {
+	var ee *exitError
+	if err != nil && !errors.As(err, &ee) {
 		return workflowError(err)
 	}
-	return nil
+	return err
+}
+
+// watchOne follows a reproduction, or a launch until its reproduction has ended.
+func (a *app) watchOne(ctx context.Context, c client.Client, d display, id string) error {
+	if spec, ok := launchSpec(id); ok {
+		var err error
+		if id, err = a.followLaunch(ctx, c, d, spec); err != nil {
+			return err
+		}
+	}
+	if _, err := c.DescribeWorkflow(ctx, contract.ReproductionWorkflowID(id), ""); gone(err) {
+		return usageError("`cxrepro status` lists what there is", "no reproduction %s is known to this server", id)
+	}
+	_, err := follow(ctx, c, d, id)
+	return err
 }
 
 // jsonLines prints every view that differs from the last one.
