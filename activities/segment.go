@@ -43,9 +43,12 @@ func (a *Activities) SegmentChunk(ctx context.Context, in contract.WindowInput) 
 			break
 		}
 		g.Go(func() error {
-			_, err := a.steps.once(p, pl.masksKey(e), t, pl.class(), func(ctx context.Context) (product, error) {
-				return a.masks(ctx, pl, e)
-			})
+			err := a.reachable(p.work, pl, e)
+			if err == nil {
+				_, err = a.steps.once(p, pl.masksKey(e), t, pl.class(), func(ctx context.Context) (product, error) {
+					return a.masks(ctx, pl, e)
+				})
+			}
 			if err != nil {
 				failed.Store(true)
 				return err
@@ -132,6 +135,27 @@ func (a *Activities) pixels(ctx context.Context, pl *plan, e contract.Entry) (*c
 		return nil, fail(contract.ErrTypeInputChanged, "case %d: %w", e.Case, err)
 	}
 	return img, nil
+}
+
+// reachable returns why a worker cannot get at an entry's file, before it claims the key: a
+// claim counts as an execution. What has its record needs no file.
+func (a *Activities) reachable(ctx context.Context, pl *plan, e contract.Entry) error {
+	_, noFolder := a.root(pl, "")
+	if noFolder == nil {
+		return nil
+	}
+	if has, err := a.opts.Store.Has(ctx, e.Image); err != nil || has {
+		return err
+	}
+	key, err := pl.masksKey(e).Key()
+	if err != nil {
+		return err
+	}
+	_, err = a.opts.Store.Lookup(ctx, key)
+	if errors.Is(err, artifacts.ErrNotFound) {
+		return noFolder
+	}
+	return err
 }
 
 func (a *Activities) input(ctx context.Context, pl *plan, e contract.Entry) ([]byte, error) {

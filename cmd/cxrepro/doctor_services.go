@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -29,12 +30,29 @@ func (e *examination) outside(setting string) resolve.Options {
 	return o
 }
 
+// wayWithoutPip says what a machine without pip has to expect, or "".
+func wayWithoutPip() string {
+	for _, name := range []string{"python3", "pip3", "pip", "python"} {
+		if _, err := exec.LookPath(name); err == nil {
+			return ""
+		}
+	}
+	if _, err := exec.LookPath("npm"); err != nil {
+		return "neither pip nor npm is on PATH: install one of them first"
+	}
+	return "pip is not on PATH: the library comes from npm, and the server is compiled here once, which takes 3 to 15 minutes"
+}
+
 // absent turns a resolver's error into a finding: what would be fetched at the first run
 // is no failure.
 func (e *examination) absent(what, setting string, err error) finding {
 	var none *resolve.UnavailableError
 	if errors.As(err, &none) && !e.install {
-		return warn("`cxrepro doctor --install` gets it now; otherwise the first run does", "%s is not here yet", what)
+		hint := "`cxrepro doctor --install` gets it now; otherwise the first run does"
+		if way := wayWithoutPip(); way != "" {
+			hint += "; " + way
+		}
+		return warn(hint, "%s is not here yet", what)
 	}
 	var configured *resolve.ConfiguredError
 	if errors.As(err, &configured) {

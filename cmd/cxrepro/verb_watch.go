@@ -41,7 +41,7 @@ func (a *app) watch(ctx context.Context, id string) (err error) {
 	if a.JSON() {
 		d = &jsonLines{a: a}
 	}
-	err = a.watchOne(ctx, c, d, id)
+	id, err = a.watchOne(ctx, c, d, id)
 	d.close()
 	if ctx.Err() != nil {
 		return nil
@@ -57,19 +57,21 @@ func (a *app) watch(ctx context.Context, id string) (err error) {
 	return err
 }
 
-// watchOne follows a reproduction, or a launch until its reproduction has ended.
-func (a *app) watchOne(ctx context.Context, c client.Client, d display, id string) error {
+// watchOne follows a reproduction, or a launch until its reproduction has ended, and
+// returns that one's id.
+func (a *app) watchOne(ctx context.Context, c client.Client, d display, id string) (string, error) {
 	if spec, ok := launchSpec(id); ok {
-		var err error
-		if id, err = a.followLaunch(ctx, c, d, spec); err != nil {
-			return err
+		reproduction, err := a.followLaunch(ctx, c, d, spec)
+		if err != nil {
+			return id, err
 		}
+		id = reproduction
 	}
 	if _, err := c.DescribeWorkflow(ctx, contract.ReproductionWorkflowID(id), ""); gone(err) {
-		return usageError("`cxrepro status` lists what there is", "no reproduction %s is known to this server", id)
+		return id, usageError("`cxrepro status` lists what there is", "no reproduction %s is known to this server", id)
 	}
 	_, err := follow(ctx, c, d, id)
-	return err
+	return id, err
 }
 
 // jsonLines prints every view that differs from the last one.
