@@ -78,22 +78,48 @@ func start(o options) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := srv.Start(); err != nil {
-		return nil, err
-	}
 	s := &server{temporal: srv, uiEnded: make(chan error, 1)}
 	if o.uiPort != 0 {
-		s.ui = uiserver.NewServer(uioptions.WithConfigProvider(&uiconfig.Config{
-			Host: o.ip, Port: o.uiPort, TemporalGRPCAddress: o.frontend(), EnableUI: true,
-			CORS: uiconfig.CORS{CookieInsecure: true}, HideLogs: true, DisableNewsFetch: true,
-		}))
-		go func() {
-			if err := s.ui.Start(); err != nil {
-				s.uiEnded <- err
-			}
-		}()
+		if err := s.startUI(o); err != nil {
+			return nil, err
+		}
+	}
+	if err := srv.Start(); err != nil {
+		if s.ui != nil {
+			s.ui.Stop()
+		}
+		return nil, err
 	}
 	return s, nil
+}
+
+// startUI starts the web interface and returns when it can be reached: who sees the front
+// end answer may take it for there as well.
+func (s *server) startUI(o options) error {
+	s.ui = uiserver.NewServer(uioptions.WithConfigProvider(&uiconfig.Config{
+		Host: o.ip, Port: o.uiPort, TemporalGRPCAddress: o.frontend(), EnableUI: true,
+		CORS: uiconfig.CORS{CookieInsecure: true}, HideLogs: true, DisableNewsFetch: true,
+	}))
+	go func() {
+		if err := s.ui.Start(); err != nil {
+			s.uiEnded <- err
+		}
+	}()
+	address := net.JoinHostPort(o.ip, strconv.Itoa(o.uiPort))
+	for deadline := time.Now().Add(readyTimeout); ; time.Sleep(5 * time.Millisecond) {
+		c, err := net.DialTimeout("tcp", address, time.Second)
+		if err == nil {
+			return c.Close()
+		}
+		select {
+		case ended := <-s.uiEnded:
+			return fmt.Errorf("web interface on %s: %w", address, ended)
+		default:
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("web interface on %s: %w", address, err)
+		}
+	}
 }
 
 // prepare makes the schema of a new file and the namespaces that are missing.
