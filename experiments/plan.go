@@ -17,6 +17,10 @@ type Plan struct {
 	Spec   Spec   `json:"spec"`
 	// Model holds the card and weights of masks.source onnx; nil otherwise.
 	Model *Model `json:"model,omitempty"`
+	// Models are the cards of the models under evaluation, in the spec's order, Judge that
+	// of the judge.
+	Models []ModelCard `json:"models,omitempty"`
+	Judge  *ModelCard  `json:"judge,omitempty"`
 }
 
 // Model is a segmentation model by content.

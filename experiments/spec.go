@@ -19,6 +19,12 @@ type Spec struct {
 	// Expected are the published figures, for comparison; they enter no step key but that
 	// of the summary.
 	Expected *Expected `yaml:"expected,omitempty" json:"expected,omitempty"`
+	// Switches override single switches of the preset of benchmark, dialogue, judge and
+	// scores, by name.
+	Switches map[string]string `yaml:"switches,omitempty" json:"switches,omitempty"`
+	// Benchmark and Evaluation go on where the findings end.
+	Benchmark  *Benchmark  `yaml:"benchmark,omitempty" json:"benchmark,omitempty"`
+	Evaluation *Evaluation `yaml:"evaluation,omitempty" json:"evaluation,omitempty"`
 }
 
 // Dataset says which images of which data set enter, and with which companions.

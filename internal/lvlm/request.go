@@ -1,0 +1,106 @@
+package lvlm
+
+import (
+	"context"
+	"time"
+
+	"cxrepro/artifacts"
+	"cxrepro/internal/dialogue"
+)
+
+// Identity names a model by content: the digest of its weights, or the provider with the
+// snapshot it promises. Exactly one of both is set, unless the model is not pinned.
+type Identity struct {
+	Weights  artifacts.Digest `json:"weights,omitzero" yaml:"weights,omitempty"`
+	Provider string           `json:"provider,omitempty" yaml:"provider,omitempty"`
+	Snapshot string           `json:"snapshot,omitempty" yaml:"snapshot,omitempty"`
+	// Unpinned says that nobody knows the weights; results say so.
+	Unpinned string `json:"unpinned,omitempty" yaml:"unpinned,omitempty"`
+}
+
+// Decoding holds everything that is sent about decoding. Nil means: not sent.
+type Decoding struct {
+	Temperature    *float64       `json:"temperature,omitempty" yaml:"temperature,omitempty"`
+	TopP           *float64       `json:"top_p,omitempty" yaml:"top_p,omitempty"`
+	MaxTokens      int            `json:"max_tokens,omitempty" yaml:"max_tokens,omitempty"`
+	ThinkingBudget *int           `json:"thinking_budget,omitempty" yaml:"thinking_budget,omitempty"`
+	Seed           *int64         `json:"seed,omitempty" yaml:"seed,omitempty"`
+	Stop           []string       `json:"stop,omitempty" yaml:"stop,omitempty"`
+	Extra          map[string]any `json:"extra,omitempty" yaml:"extra,omitempty"`
+}
+
+// Request is one call. The transcript's pictures are references to the bytes that are sent.
+type Request struct {
+	Model Identity
+	// Adapter names our own code between request and endpoint with its version, Pictures
+	// the rule that prepared the pictures, with its version.
+	Adapter  string
+	Pictures string
+	Decoding Decoding
+	// Draw tells repeated replies to one question apart. The adapter adds it to the seed.
+	Draw       int
+	Transcript dialogue.Transcript
+}
+
+// Outcome says what came of a call. The zero value is invalid.
+type Outcome string
+
+// Outcomes. All but Answered leave nothing to judge.
+const (
+	// Answered: there is text.
+	Answered Outcome = "answered"
+	// Refusal: the model declined, by the endpoint's own mark.
+	Refusal Outcome = "refusal"
+	// SafetyBlock: the endpoint withheld prompt or reply.
+	SafetyBlock Outcome = "safety_block"
+	// Empty: no text, and the token limit is not why.
+	Empty Outcome = "empty"
+	// Truncated: the token limit ended the reply; there may be text.
+	Truncated Outcome = "truncated"
+	// Invalid: the endpoint rejects this request as it is: too long, a picture it cannot
+	// read.
+	Invalid Outcome = "request_invalid"
+)
+
+// Answer is what is recorded as the result of a call: no times, no ids.
+type Answer struct {
+	Format  string  `json:"format"`
+	Outcome Outcome `json:"outcome"`
+	Text    string  `json:"text"`
+	// Finish is the endpoint's own word for why the reply ended.
+	Finish string `json:"finish,omitempty"`
+	// Detail says more about an outcome without text, in the endpoint's words, shortened.
+	Detail string `json:"detail,omitempty"`
+}
+
+// AnswerFormat is Answer.Format; AnswerMediaType its media type.
+const (
+	AnswerFormat    = "cxrepro-answer-1"
+	AnswerMediaType = "application/vnd.cxrepro.answer+json"
+)
+
+// Served is what the endpoint told about a reply: provenance.
+type Served struct {
+	Model       string         `json:"model,omitempty"`
+	Fingerprint string         `json:"fingerprint,omitempty"`
+	ID          string         `json:"id,omitempty"`
+	Usage       dialogue.Usage `json:"usage"`
+	Latency     time.Duration  `json:"latency_ns"`
+}
+
+// Reply is an answer with what the endpoint told about it.
+type Reply struct {
+	Answer Answer
+	Served Served
+}
+
+// PictureFunc returns the bytes of a picture of a request.
+type PictureFunc func(ctx context.Context, ref artifacts.Ref) ([]byte, error)
+
+// Asker sends one request to one endpoint, once: it never tries again by itself.
+// Implementations serve several goroutines.
+//
+// Errors: *CallError for every failure of the endpoint or the way to it.
+type Asker interface {
+	Ask(ctx context.Context, r Request, picture PictureFunc) (Reply, error)
+}
