@@ -194,7 +194,7 @@ func temporalFailure(err error) finding {
 // checkData looks at the layout of a data set: its tables, and whether the first picture
 // they name is there.
 func checkData(ctx context.Context, d dataRoot) finding {
-	fsys := os.DirFS(d.path)
+	fsys := openFolder(d.path)
 	switch dataset.ByName(d.name) {
 	case dataset.ChestImaGenome:
 		g, err := dataset.OpenImaGenome(fsys)

@@ -41,7 +41,7 @@ files as well, which identifies them.
 
 With --json one object is printed: depth, tables, name, data_use, views, accounting {in,
 kept, filtered, quarantined}, problems [{case, outcome, detail, path?}], notes. Exit
-codes: 0 ok; 1 failed; 2 usage; 3 some items are quarantined.`,
+codes: 0 ok; 1 failed, or no image is left; 2 usage; 3 some items are quarantined.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return a.checkDataset(f, args[0]) },
 	}
@@ -94,7 +94,7 @@ func (a *app) checkDataset(f datasetCheckFlags, dir string) error {
 			fmt.Fprintf(a.err, "dataset check: %d rows\n", rows)
 		}
 	}
-	r, err := dataset.Check(os.DirFS(dir), o)
+	r, err := dataset.Check(openFolder(dir), o)
 	if err != nil {
 		return datasetFailure(err)
 	}
@@ -105,6 +105,10 @@ func (a *app) checkDataset(f datasetCheckFlags, dir string) error {
 	}
 	if err != nil {
 		return err
+	}
+	if r.Accounting.Total(dataset.StatusKept) == 0 {
+		return &exitError{Code: exitFailed, Err: errors.New("dataset check: no image is left, so no experiment can run on this folder"),
+			Hint: "see what was filtered and quarantined above; check --view, --split and the folder"}
 	}
 	if n := r.Accounting.Total(dataset.StatusQuarantined); n > 0 {
 		return &exitError{Code: exitQuarantined, Err: fmt.Errorf("dataset check: %d items are quarantined", n),

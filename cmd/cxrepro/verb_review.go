@@ -257,7 +257,7 @@ func (a *app) openResults(ctx context.Context, store *artifacts.Repository, r *c
 	}
 	open := map[string]fs.FS{}
 	for _, root := range roots {
-		open[root.name] = os.DirFS(root.path)
+		open[root.name] = openFolder(root.path)
 	}
 	acts, err := activities.New(activities.Options{
 		Store: store, Owner: localhost.New().Owner(artifacts.Owner{Worker: "review"}), Now: time.Now, Data: open,

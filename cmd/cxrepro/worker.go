@@ -108,7 +108,7 @@ func (a *app) runWorker(conn *temporalconn.Conn, store *artifacts.Repository, lo
 	a.rememberData(roots)
 	data, paths := map[string]fs.FS{}, map[string]string{}
 	for _, r := range roots {
-		data[r.name], paths[r.name] = os.DirFS(r.path), r.path
+		data[r.name], paths[r.name] = openFolder(r.path), r.path
 	}
 	hook, err := worker.ParseFault(os.Getenv(worker.FaultVariable))
 	if err != nil {
