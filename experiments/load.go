@@ -1,13 +1,14 @@
 package experiments
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/parser"
+
+	"cxrepro/internal/strictyaml"
 )
 
 // Parse decodes and validates a spec. file is its name for messages; sets are --set
@@ -15,28 +16,10 @@ import (
 //
 // Errors: *SpecError with every problem found, each with file and line.
 func Parse(file string, data []byte, sets ...string) (*Spec, error) {
-	c := &checker{
-		where: func(line int) string { return fmt.Sprintf("%s:%d", file, line) },
-		lines: map[string]int{},
-	}
-	tree, err := parser.ParseBytes(data, 0)
-	if err != nil {
-		return nil, syntaxProblem(c, err)
-	}
-	if len(tree.Docs) != 1 || tree.Docs[0].Body == nil {
-		return nil, &SpecError{Problems: []Problem{{Where: file, Message: fmt.Sprintf("want one YAML document with the fields %s", strings.Join(fieldNames(reflect.TypeFor[Spec]()), ", "))}}}
-	}
-	c.check(tree.Docs[0].Body, reflect.TypeFor[Spec](), "")
-	if len(c.problems) > 0 {
-		return nil, &SpecError{Problems: c.problems}
-	}
 	var s Spec
-	if err := yaml.UnmarshalWithOptions(data, &s, yaml.Strict()); err != nil {
-		return nil, syntaxProblem(c, err)
-	}
-	origin := map[string]string{}
-	for path, line := range c.lines {
-		origin[path] = c.where(line)
+	origin, err := strictyaml.Decode(file, data, "spec", &s)
+	if err != nil {
+		return nil, err
 	}
 	for _, set := range sets {
 		path, err := apply(&s, set)
@@ -49,14 +32,6 @@ func Parse(file string, data []byte, sets ...string) (*Spec, error) {
 		return nil, &SpecError{Problems: problems}
 	}
 	return &s, nil
-}
-
-func syntaxProblem(c *checker, err error) error {
-	var ye yaml.Error
-	if errors.As(err, &ye) && ye.GetToken() != nil {
-		return &SpecError{Problems: []Problem{{Where: c.where(ye.GetToken().Position.Line), Message: ye.GetMessage()}}}
-	}
-	return &SpecError{Problems: []Problem{{Where: c.where(1), Message: err.Error()}}}
 }
 
 // apply sets one field of s and returns the field's path.
@@ -84,11 +59,11 @@ func apply(s *Spec, set string) (string, error) {
 		case reflect.Struct:
 			var name string
 			name, rest, _ = strings.Cut(rest, ".")
-			f, known := fieldsOf(v.Type())[name]
+			f, known := strictyaml.Fields(v.Type())[name]
 			if !known {
-				return "", fail("unknown field %q%s; known fields: %s", name, in(at), strings.Join(fieldNames(v.Type()), ", "))
+				return "", fail("unknown field %q%s; known fields: %s", name, in(at), strings.Join(strictyaml.FieldNames(v.Type()), ", "))
 			}
-			v, at = v.Field(f.index), join(at, name)
+			v, at = v.Field(f.Index), strictyaml.Join(at, name)
 		case reflect.Map:
 			return path, setMapEntry(v, rest, text, path, set)
 		default:
@@ -123,17 +98,17 @@ func setMapEntry(m reflect.Value, key, text, path, set string) error {
 
 // decodeInto reads text as YAML into v after the same checks as a file gets.
 func decodeInto(v reflect.Value, text, path, set string) error {
-	c := &checker{where: func(int) string { return "--set " + set }, lines: map[string]int{}}
+	c := strictyaml.New("spec", func(int) string { return "--set " + set })
 	tree, err := parser.ParseBytes([]byte(text), 0)
 	if err != nil {
-		return syntaxProblem(c, err)
+		return c.Syntax(err)
 	}
 	if len(tree.Docs) != 1 || tree.Docs[0].Body == nil {
 		return &SpecError{Problems: []Problem{{Where: "--set " + set, Field: path, Message: "has no value"}}}
 	}
-	c.check(tree.Docs[0].Body, v.Type(), path)
-	if len(c.problems) > 0 {
-		return &SpecError{Problems: c.problems}
+	c.Check(tree.Docs[0].Body, v.Type(), path)
+	if len(c.Problems) > 0 {
+		return &SpecError{Problems: c.Problems}
 	}
 	v.SetZero()
 	if v.Kind() == reflect.Pointer {
@@ -142,7 +117,7 @@ func decodeInto(v reflect.Value, text, path, set string) error {
 		v = v.Elem()
 	}
 	if err := yaml.Unmarshal([]byte(text), v.Addr().Interface()); err != nil {
-		return syntaxProblem(c, err)
+		return c.Syntax(err)
 	}
 	return nil
 }

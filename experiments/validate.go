@@ -11,6 +11,7 @@ import (
 	"cxrepro/internal/chexstruct"
 	"cxrepro/internal/cxr"
 	"cxrepro/internal/datause"
+	"cxrepro/internal/strictyaml"
 )
 
 var nameForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
@@ -29,22 +30,8 @@ type validation struct {
 }
 
 func (v *validation) add(field, format string, args ...any) {
-	where := v.file
-	// A list item or map entry that was not written has its parent's place.
-	for at := field; at != ""; at = parent(at) {
-		if o, ok := v.origin[at]; ok {
-			where = o
-			break
-		}
-	}
+	where := strictyaml.At(v.origin, v.file, field)
 	v.problems = append(v.problems, Problem{Where: where, Field: field, Message: fmt.Sprintf(format, args...)})
-}
-
-func parent(path string) string {
-	if i := strings.LastIndexAny(path, ".["); i >= 0 {
-		return path[:i]
-	}
-	return ""
 }
 
 func (v *validation) oneOf(field, got string, allowed ...string) {

@@ -1,0 +1,64 @@
+package strictyaml
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"cxrepro/internal/datause"
+)
+
+type sample struct {
+	Name    string            `yaml:"name"`
+	Count   int               `yaml:"count"`
+	Share   *float64          `yaml:"share,omitempty"`
+	On      bool              `yaml:"on,omitempty"`
+	Wait    time.Duration     `yaml:"wait,omitempty"`
+	Class   datause.Class     `json:"class,omitzero"`
+	Names   map[string]string `yaml:"names,omitempty"`
+	Private string            `yaml:"-"`
+}
+
+func TestDecode(t *testing.T) {
+	var s sample
+	origin, err := Decode("a.yaml", []byte("name: x\ncount: 3\nshare: 1\nwait: 90s\nclass: public\nnames:\n  a: b\n"), "card", &s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Wait != 90*time.Second || s.Class != datause.Public || *s.Share != 1 || s.Names["a"] != "b" {
+		t.Errorf("decoded %+v", s)
+	}
+	if origin["wait"] != "a.yaml:4" || At(origin, "a.yaml", "names.c") != "a.yaml:7" || At(origin, "a.yaml", "other") != "a.yaml" {
+		t.Errorf("places %v", origin)
+	}
+}
+
+func TestDecodeReportsEverything(t *testing.T) {
+	for text, want := range map[string]string{
+		"name: x\ncount: two\n":                   `a.yaml:2: count: want a whole number, got the text "two"`,
+		"name: 7\ncount: 1\n":                     `a.yaml:1: name: want a text, got the number 7`,
+		"name: x\n":                               `count: is missing; every card states it`,
+		"name: x\ncount: 1\nwait: 30\n":           `a.yaml:3: wait: want a text, got the number 30`,
+		"name: x\ncount: 1\nclass: secret\n":      `data-use class "secret" is not one of`,
+		"name: x\ncount: 1\non: maybe\n":          `a.yaml:3: on: want true or false`,
+		"name: x\ncount: 1\nPrivate: y\n":         `a.yaml:3: unknown field "Private"; known fields: class, count, name, names, on, share, wait`,
+		"name: x\nname: y\ncount: 1\n":            `"name"`,
+		"":                                        `want one YAML document`,
+		"name: [x\n":                              `a.yaml:1`,
+		"name: x\ncount: 1\nnames:\n  a: b\n - c": `a.yaml:`,
+	} {
+		var s sample
+		_, err := Decode("a.yaml", []byte(text), "card", &s)
+		var se *Error
+		if !errors.As(err, &se) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q gives %v, want %q", text, err, want)
+		}
+	}
+	var s sample
+	_, err := Decode("a.yaml", []byte("name: 7\ncount: two\nx: 1\n"), "card", &s)
+	var se *Error
+	if !errors.As(err, &se) || len(se.Problems) != 3 {
+		t.Errorf("want three problems at once, got %v", err)
+	}
+}
