@@ -470,7 +470,7 @@ func TestLargestRemainder(t *testing.T) {
 // TestPackPinned holds the digest of the prompt pack: a change of any text must raise the
 // version and be pinned here again.
 func TestPackPinned(t *testing.T) {
-	const version, digest = 1, "sha256:da7d7ff055a4a2e27c57801637b23e00e977d2bccc350e840aa95e688276b1f2"
+	const version, digest = 2, "sha256:c3bb2e4d14dd418be2dbe11f821093137390186f200470b029c0b767b42b90c4"
 	if p := Prompts(); p.Version() != version || p.Digest().String() != digest {
 		t.Errorf("pack %d is %s; if the texts changed on purpose, raise the version and pin it", p.Version(), p.Digest())
 	}
@@ -483,6 +483,9 @@ func TestPackPinned(t *testing.T) {
 		{"an unknown text", "system: |-", "sistem: |-"},
 		{"a refined criterion too many", "told_released: \"A ratio above", "refined: x\n    told_released: \"A ratio above"},
 		{"a structure without a name", "  carina: carina\n", ""},
+		{"a judge without instruction", "    criteria: |-", "    kriteria: |-"},
+		{"a verdict that is not offered", "Partial (X) - ", "Half (X) - "},
+		{"a judge without lead", "  lead: |-", "  lead: \"\"\n  lid: |-"},
 	} {
 		changed := strings.Replace(string(data), c.from, c.to, 1)
 		if changed == string(data) {
@@ -491,5 +494,29 @@ func TestPackPinned(t *testing.T) {
 		if _, err := ParsePack([]byte(changed)); err == nil {
 			t.Errorf("%s is accepted", c.name)
 		}
+	}
+}
+
+// TestJudgePrompts holds that every prompt is an instruction of its own that offers its verdicts, and
+// that only those which compare answers tell how to find the choice.
+func TestJudgePrompts(t *testing.T) {
+	seen := map[string]JudgePrompt{}
+	for _, p := range JudgePrompts() {
+		text := Prompts().Judge(p)
+		if other, twice := seen[text]; twice {
+			t.Errorf("%s has the text of %s", p, other)
+		}
+		seen[text] = p
+		for _, w := range p.Words() {
+			if _, ok := ReadVerdict(rulesOf(t, Corrected, nil), p, w); !ok || !strings.Contains(text, "\n"+w) {
+				t.Errorf("%s: verdict %s is not offered or not read", p, w)
+			}
+		}
+		if compares := len(p.Words()) > 0; compares != strings.Contains(text, "FINAL ANSWER:") {
+			t.Errorf("%s: compares answers is %t, and it says\n%s", p, compares, text)
+		}
+	}
+	if Prompts().Judge(0) != "" {
+		t.Error("no prompt has a text")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -18,6 +19,7 @@ var packYAML []byte
 // Pack is the prompt pack: every text that the questions are made of. It is immutable.
 type Pack struct {
 	file   packFile
+	data   []byte
 	digest artifacts.Digest
 }
 
@@ -26,6 +28,13 @@ type packFile struct {
 	Texts      packTexts             `yaml:"texts"`
 	Structures map[string]string     `yaml:"structures"`
 	Tasks      map[string]packOfTask `yaml:"tasks"`
+	Judge      packOfJudge           `yaml:"judge"`
+}
+
+// packOfJudge are the instructions to the judge. Lead begins those that compare answers.
+type packOfJudge struct {
+	Lead    string            `yaml:"lead"`
+	Prompts map[string]string `yaml:"prompts"`
 }
 
 type packTexts struct {
@@ -103,8 +112,26 @@ func (p *Pack) Version() int { return p.file.Version }
 // Digest identifies the bytes of the pack.
 func (p *Pack) Digest() artifacts.Digest { return p.digest }
 
+// Bytes are the pack as it was read.
+func (p *Pack) Bytes() []byte { return slices.Clone(p.data) }
+
+// PackMediaType is the media type of a prompt pack.
+const PackMediaType = "application/vnd.cxrepro.prompt-pack+yaml"
+
 // System is the system message of every dialogue.
 func (p *Pack) System() string { return p.file.Texts.System }
+
+// Judge is the whole instruction that a judge gets; empty for an invalid prompt.
+func (p *Pack) Judge(prompt JudgePrompt) string {
+	if !prompt.Valid() {
+		return ""
+	}
+	text := p.file.Judge.Prompts[prompt.String()]
+	if prompt == ExtractValue || prompt == ExtractValueSides {
+		return text
+	}
+	return paragraphs(p.file.Judge.Lead, text)
+}
 
 // StructureName is how a structure is called in a question.
 func (p *Pack) StructureName(structure string) string { return p.file.Structures[structure] }
@@ -124,7 +151,7 @@ func (p *Pack) criterion(t Task, path Path) string {
 //
 // Errors name the text that is missing or too much.
 func ParsePack(data []byte) (*Pack, error) {
-	p := &Pack{digest: artifacts.Sum(data)}
+	p := &Pack{data: slices.Clone(data), digest: artifacts.Sum(data)}
 	if err := yaml.UnmarshalWithOptions(data, &p.file, yaml.Strict()); err != nil {
 		return nil, fmt.Errorf("cxreasonbench: prompt pack: %w", err)
 	}
@@ -143,6 +170,9 @@ func ParsePack(data []byte) (*Pack, error) {
 				return nil, fmt.Errorf("cxreasonbench: prompt pack: structures.%s is missing", s)
 			}
 		}
+	}
+	if err := p.file.Judge.check(); err != nil {
+		return nil, err
 	}
 	if len(p.file.Tasks) != len(taskTable) {
 		return nil, fmt.Errorf("cxreasonbench: prompt pack: %d tasks, want the %d of the benchmark", len(p.file.Tasks), len(taskTable))
@@ -179,6 +209,27 @@ func (x *packTexts) check() error {
 		return missing("parts")
 	case len(x.Directions) != len(Directions()):
 		return missing("directions")
+	}
+	return nil
+}
+
+func (x packOfJudge) check() error {
+	if x.Lead == "" {
+		return fmt.Errorf("cxreasonbench: prompt pack: judge.lead is missing")
+	}
+	for _, p := range JudgePrompts() {
+		text := x.Prompts[p.String()]
+		if text == "" {
+			return fmt.Errorf("cxreasonbench: prompt pack: judge.prompts.%s is missing", p)
+		}
+		for _, w := range p.Words() {
+			if !strings.Contains(text, "\n"+w) {
+				return fmt.Errorf("cxreasonbench: prompt pack: judge.prompts.%s does not offer the verdict %s", p, w)
+			}
+		}
+	}
+	if len(x.Prompts) != len(JudgePrompts()) {
+		return fmt.Errorf("cxreasonbench: prompt pack: judge.prompts has %d prompts, the judge has %d", len(x.Prompts), len(JudgePrompts()))
 	}
 	return nil
 }
