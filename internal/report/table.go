@@ -8,7 +8,9 @@ import (
 
 // Table is a titled grid of cells. The zero value is an empty table, ready to use.
 type Table struct {
-	Title   string
+	Title string
+	// Name is a short name for labels and file names, for example "table-3"; may be empty.
+	Name    string
 	Columns []Column
 	Rows    []Row
 	// Notes are sentences below the table.
@@ -86,6 +88,10 @@ type Cell struct {
 	Published *Published
 	// PublishedText is a published figure as printed, beside one built with Figure.
 	PublishedText string
+	// Detail says more than the text does, where there is more to say.
+	Detail *Detail
+	// Soft marks words and figures of others: shown lighter, in no list of figures.
+	Soft bool
 	// short keeps the reason of an absent figure out of the grid.
 	short bool
 }
