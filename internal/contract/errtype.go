@@ -25,6 +25,15 @@ const (
 	ErrTypeDenied = "AccessDenied"
 	// ErrTypeUnsafeStore: the store breaks a promise nothing replaces. Pauses.
 	ErrTypeUnsafeStore = "UnsafeStore"
+	// ErrTypeEndpointDenied: a model endpoint refuses the credentials, or there are none. Pauses.
+	ErrTypeEndpointDenied = "EndpointDenied"
+	// ErrTypeQuota: a model endpoint has nothing left for us to spend. Pauses.
+	ErrTypeQuota = "EndpointQuota"
+	// ErrTypeEndpoint: a model endpoint does not know model, route or parameter, or the worker
+	// has no usable card for it. Pauses.
+	ErrTypeEndpoint = "EndpointConfiguration"
+	// ErrTypeBudget: the reproduction has spent what it may. Pauses.
+	ErrTypeBudget = "BudgetReached"
 	// ErrTypeOversize: a result would not fit a history. Permanent, a defect of ours.
 	ErrTypeOversize = "OversizedResult"
 	// ErrTypeExhausted: an unknown error came back too often. Permanent.
@@ -40,6 +49,11 @@ const (
 	ErrTypeNoData = "DataNotHere"
 	// ErrTypeHeld: another worker computes the same key. Transient.
 	ErrTypeHeld = "KeyHeld"
+	// ErrTypeThrottled: a model endpoint asks to wait. Transient; the next attempt comes when
+	// it said.
+	ErrTypeThrottled = "EndpointThrottled"
+	// ErrTypeUnreachable: a model endpoint does not answer, or not to the end. Transient.
+	ErrTypeUnreachable = "EndpointUnreachable"
 	// ErrTypeUnknown: anything else. Retried a bounded number of times.
 	ErrTypeUnknown = "Unknown"
 
@@ -52,11 +66,16 @@ func Permanent() []string {
 	return []string{
 		ErrTypeSpec, ErrTypeDataset, ErrTypeInputChanged, ErrTypeModel, ErrTypeInference, ErrTypeConflict, ErrTypeDigest,
 		ErrTypeRefused, ErrTypeDenied, ErrTypeUnsafeStore, ErrTypeOversize, ErrTypeExhausted,
+		ErrTypeEndpointDenied, ErrTypeQuota, ErrTypeEndpoint, ErrTypeBudget,
 	}
 }
 
 // Pauses reports whether an error of this type waits for a person instead of failing the
 // reproduction.
 func Pauses(errType string) bool {
-	return errType == ErrTypeDenied || errType == ErrTypeUnsafeStore || errType == ErrTypeModel
+	switch errType {
+	case ErrTypeDenied, ErrTypeUnsafeStore, ErrTypeModel, ErrTypeEndpointDenied, ErrTypeQuota, ErrTypeEndpoint, ErrTypeBudget:
+		return true
+	}
+	return false
 }
