@@ -3,16 +3,26 @@ package cxreasonbench
 import (
 	"sort"
 
+	"cxrepro/internal/report"
 	"cxrepro/internal/stats"
 )
 
 // Interval is a 95 % bootstrap interval over cases of a figure. It is not known where the
 // figure has no value in any resample.
 type Interval struct {
-	Known     bool
-	Low, High float64
+	Known bool    `json:"known,omitempty"`
+	Low   float64 `json:"low,omitempty"`
+	High  float64 `json:"high,omitempty"`
 	// Without counts the resamples in which the figure had no value.
-	Without int
+	Without int `json:"without,omitempty"`
+}
+
+// bounds is the interval for a cell; nil where it is not known.
+func (i Interval) bounds() *report.Range {
+	if !i.Known {
+		return nil
+	}
+	return &report.Range{Low: i.Low, High: i.High}
 }
 
 // holds allows for the two decimals of a printed value.

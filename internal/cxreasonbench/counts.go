@@ -28,25 +28,27 @@ func ScoresOf(s State) CaseScores {
 // Counts are the counts of one task and path that every figure is made of.
 type Counts struct {
 	// Candidates: re-evaluation only, the cases whose guidance ended right.
-	Candidates int
+	Candidates int `json:"candidates,omitempty"`
 	// Entered: cases that count as attempts of the first stage. In Path 1 those that did
 	// not answer "I don't know", in Path 2 all, in the re-evaluation those whose first
 	// answer was right.
-	Entered int
+	Entered int `json:"entered,omitempty"`
 	// Unknown: Path 1 only, cases that answered "I don't know" to the first question.
-	Unknown int
+	Unknown int `json:"unknown,omitempty"`
 	// Rejected: Path 1 only, cases that rejected the refined criterion.
-	Rejected int
+	Rejected int `json:"rejected,omitempty"`
 	// Malformed: Path 1 only, cases whose refined criterion was neither accepted nor
 	// rejected. They stop, and count as accepted.
-	Malformed int
+	Malformed int `json:"malformed,omitempty"`
 	// Right holds the cases right in each stage, all rounds: four, in Path 2 three.
-	Right [4]int
+	Right [4]int `json:"right"`
 	// Checked: cases whose value was checked; Consistent: those whose value was consistent;
 	// RightConsistent: those that also were right.
-	Checked, Consistent, RightConsistent int
+	Checked         int `json:"checked,omitempty"`
+	Consistent      int `json:"consistent,omitempty"`
+	RightConsistent int `json:"right_consistent,omitempty"`
 	// Aligned: cases right in the first and in the last question.
-	Aligned int
+	Aligned int `json:"aligned,omitempty"`
 }
 
 // Accepted are the attempts of Stage 2 of Path 1: Stage 1 right and the refined criterion not

@@ -113,7 +113,22 @@ func (f Figure) Standard() (s Standard, ok bool) {
 	if !f.Known || (f.Formula != FormulaAdjustedWilson && f.Formula != FormulaRefined) {
 		return Standard{}, false
 	}
-	p := stats.Proportion{K: f.K, N: f.N}
+	return standardOf(stats.Proportion{K: f.K, N: f.N})
+}
+
+// pooled adds up k and n of a group's tasks that have a value: the textbook reading of a mean.
+// ok is false where no task has one.
+func (p PathScores) pooled(g Group, c Column) (pool stats.Proportion, ok bool) {
+	for _, t := range Tasks() {
+		if cell, has := p.Tasks[t].Cell(c); has && g.Has(t) && cell.Plain.Known {
+			pool, ok = pool.Add(stats.Proportion{K: cell.Plain.K, N: cell.Plain.N}), true
+		}
+	}
+	return pool, ok
+}
+
+// standardOf is the textbook reading of k of n; ok is false without n.
+func standardOf(p stats.Proportion) (s Standard, ok bool) {
 	s.Share, _ = p.Value()
 	s.Low, s.High, ok = p.Wilson(stats.Z95)
 	return s, ok

@@ -96,6 +96,19 @@ func merge(into, from map[string]*float64) error {
 	return nil
 }
 
+// Has reports whether the paper has figures of a model.
+func (p *Published) Has(model string) bool {
+	if p == nil {
+		return false
+	}
+	for key := range p.rows {
+		if key.model == model {
+			return true
+		}
+	}
+	return false
+}
+
 // figure returns a printed cell; ok is false where the paper has none.
 func (p *Published) figure(path Path, s Sampling, group, model string, c Column) (f PublishedFigure, ok bool) {
 	if p == nil {
@@ -115,24 +128,31 @@ func (p *Published) figure(path Path, s Sampling, group, model string, c Column)
 	return f, true
 }
 
-// compareFigures says how our cell relates to a printed one: reproduced if both numbers are
-// equal as printed, within noise if each printed number lies inside our interval, else off;
-// not computable if exactly one of the two has a value, or without an interval.
-func compareFigures(c Cell, p PublishedFigure, refined bool, in CellInterval) report.Verdict {
+// compareFigures says how our cell relates to a printed one, and why where that is not plain:
+// reproduced if both numbers are equal as printed, within noise if each printed number lies
+// inside our interval, else off; not computable if exactly one of the two has a value, or
+// without an interval.
+func compareFigures(c Cell, p PublishedFigure, refined bool, in CellInterval) (report.Verdict, string) {
 	refined = refined && p.HasRefined
 	switch {
 	case !c.Plain.Known && !p.Known:
-		return report.Reproduced
-	case !c.Plain.Known || !p.Known || (refined && !c.Refined.Known):
-		return report.NotComputable
+		return report.Reproduced, "neither has a value"
+	case !c.Plain.Known:
+		return report.NotComputable, "ours has no value: " + c.Plain.Why
+	case !p.Known:
+		return report.NotComputable, "the paper has no value"
+	case refined && !c.Refined.Known:
+		return report.NotComputable, "ours has no value in parentheses: " + c.Refined.Why
 	case sameDecimal(c.Plain.Value, p.Value) && (!refined || sameDecimal(c.Refined.Value, p.Refined)):
-		return report.Reproduced
+		return report.Reproduced, ""
 	case !in.Plain.Known || (refined && !in.Refined.Known):
-		return report.NotComputable
-	case in.Plain.holds(p.Value) && (!refined || in.Refined.holds(p.Refined)):
-		return report.WithinNoise
+		return report.NotComputable, "no bootstrap interval was computed"
+	case !in.Plain.holds(p.Value):
+		return report.Off, "outside our 95 % bootstrap interval"
+	case refined && !in.Refined.holds(p.Refined):
+		return report.Off, "the one in parentheses is outside our 95 % bootstrap interval"
 	}
-	return report.Off
+	return report.WithinNoise, ""
 }
 
 // sameDecimal reports whether two numbers of two decimals are equal as printed.

@@ -142,10 +142,19 @@ type PathScores struct {
 //
 // Source: [official code], confirmed against every row of the published tables.
 func ScorePath(rules Rules, path Path, cases map[Task][]CaseScores) PathScores {
+	counts := map[Task]Counts{}
+	for _, t := range Tasks() {
+		counts[t] = Count(path, cases[t])
+	}
+	return ScoreCounts(rules, path, counts)
+}
+
+// ScoreCounts computes every figure of a path from the counts of each task.
+func ScoreCounts(rules Rules, path Path, counts map[Task]Counts) PathScores {
 	p := PathScores{Path: path, Counts: map[Task]Counts{}, Tasks: map[Task]ScoreRow{}}
 	for _, t := range Tasks() {
-		p.Counts[t] = Count(path, cases[t])
-		p.Tasks[t] = taskRow(rules, t, path, p.Counts[t])
+		p.Counts[t] = counts[t]
+		p.Tasks[t] = taskRow(rules, t, path, counts[t])
 	}
 	p.Groups = groupRows(path, p.Tasks)
 	return p

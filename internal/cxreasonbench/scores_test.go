@@ -156,7 +156,7 @@ func TestPaperTables(t *testing.T) {
 				cases[task] = append(cases[task], s)
 			}
 		}
-		e := Evaluation{Model: "GPT-4.1", Sampling: set.sampling, Intervals: map[Path]*Intervals{}}
+		e := Evaluation{Model: "GPT-4.1", Sampling: set.sampling, Intervals: map[Path]*Intervals{}, Simulated: true}
 		for _, p := range set.paths {
 			e.Paths = append(e.Paths, ScorePath(rules, p, cases))
 			e.Intervals[p] = Bootstrap(rules, p, cases, 1, 100)
@@ -171,7 +171,7 @@ func TestPaperTables(t *testing.T) {
 		t.Errorf("%d tables, want %d", got, want)
 	}
 	for _, n := range TableNumbers() {
-		table, err := PaperTable(n, evaluations, published, true)
+		table, err := PaperTable(n, evaluations, TableOptions{Published: published})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,11 +186,21 @@ func TestPaperTables(t *testing.T) {
 		if !strings.Contains(text, "GPT-4.1") || !strings.Contains(text, "paper  ") || !strings.Contains(text, "simulated") {
 			t.Errorf("table %d:\n%s", n, text)
 		}
+		if why, err := TableMissing(n, evaluations); why != "" || err != nil {
+			t.Errorf("table %d is missing: %s %v", n, why, err)
+		}
+		standard, err := PaperTable(n, evaluations, TableOptions{Published: published, Standard: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wrong := standard.Check(); wrong != nil || len(standard.Rows)*2 != len(table.Rows) || len(standard.Tally()) > 0 {
+			t.Errorf("table %d, textbook: %v, %d rows beside %d", n, wrong, len(standard.Rows), len(table.Rows))
+		}
 		if n == 3 && !strings.Contains(text, "16.90 (14.35)") {
 			t.Errorf("table 3 lacks the completion of the set:\n%s", text)
 		}
 	}
-	if _, err := PaperTable(5, nil, nil, false); err == nil {
+	if _, err := PaperTable(5, nil, TableOptions{}); err == nil {
 		t.Error("table 5 has no results of models")
 	}
 }

@@ -14,10 +14,19 @@ var formulas = []report.Formula{
 	{ID: FormulaRefinedDepth, Text: "in parentheses: stages passed, the measurement only with a consistent value"},
 	{ID: FormulaMean, Text: "unweighted mean over the k of n tasks that have a value"},
 	{ID: FormulaStandard, Text: "k of n with its 95 % Wilson interval"},
+	{ID: FormulaStandardPooled, Text: "k of n added up over the group's tasks, with its 95 % Wilson interval"},
+	{ID: FormulaStandardMean, Text: "k stages passed over n cases, added up over the group's tasks"},
 }
 
-// FormulaStandard is the textbook reading: k/n with its 95 % Wilson interval.
-const FormulaStandard = "standard.wilson"
+// Names of the textbook formulas.
+const (
+	// FormulaStandard: k/n with its 95 % Wilson interval.
+	FormulaStandard = "standard.wilson"
+	// FormulaStandardPooled: the same of the cases of several tasks taken together.
+	FormulaStandardPooled = "standard.pooled_wilson"
+	// FormulaStandardMean: stages passed over cases of several tasks taken together.
+	FormulaStandardMean = "standard.pooled_mean"
+)
 
 // usedFormulas are those that the cells of a table carry, in the order of the legend; with
 // refined also those of the figures in parentheses.
@@ -57,8 +66,16 @@ func paperCell(path Path, c Cell, showRefined bool) report.Cell {
 	if !c.Plain.Known {
 		return report.None(c.Plain.Why)
 	}
-	text := paperText(c.Plain, c.Refined, showRefined && Refines(path, c.Column))
-	return report.Figure(text, c.Plain.K, c.Plain.N, c.Plain.Formula)
+	showRefined = showRefined && Refines(path, c.Column)
+	text := paperText(c.Plain, c.Refined, showRefined)
+	d := report.Detail{Value: &c.Plain.Value}
+	if showRefined && c.Refined.Known {
+		d.Refined, d.RefinedFormula = &c.Refined.Value, c.Refined.Formula
+	}
+	if s, ok := c.Plain.Standard(); ok {
+		d.Standard = s.interval()
+	}
+	return report.Figure(text, c.Plain.K, c.Plain.N, c.Plain.Formula).With(d)
 }
 
 // standardCell is the textbook reading of the same counts.
@@ -68,15 +85,43 @@ func standardCell(c Cell) report.Cell {
 	case !c.Plain.Known:
 		return report.None(c.Plain.Why)
 	case !ok:
-		return report.Figure(strconv.Itoa(c.Plain.K)+" over "+strconv.Itoa(c.Plain.N), c.Plain.K, c.Plain.N, c.Plain.Formula)
+		return overCell(c.Plain.K, c.Plain.N, c.Plain.Formula)
 	}
-	percent := func(v float64) string { return strconv.FormatFloat(100*v, 'f', 1, 64) }
-	text := strconv.Itoa(c.Plain.K) + "/" + strconv.Itoa(c.Plain.N) + " " + percent(s.Share) + " [" + percent(s.Low) + ", " + percent(s.High) + "]"
-	return report.Figure(text, c.Plain.K, c.Plain.N, FormulaStandard)
+	return shareCell(s, c.Plain.K, c.Plain.N, FormulaStandard)
 }
 
-// pathTitle names a path as the paper does.
-func pathTitle(p Path) string {
+// pooledCell is the textbook reading of a group.
+func pooledCell(p PathScores, g Group, c Cell) report.Cell {
+	pool, ok := p.pooled(g, c.Column)
+	if !ok {
+		return report.None(c.Plain.Why)
+	}
+	s, ok := standardOf(pool)
+	if c.Column == Depth || !ok {
+		return overCell(pool.K, pool.N, FormulaStandardMean)
+	}
+	return shareCell(s, pool.K, pool.N, FormulaStandardPooled)
+}
+
+func overCell(k, n int, formula string) report.Cell {
+	v := float64(k) / float64(n)
+	text := twoDecimals(v) + " (" + strconv.Itoa(k) + " over " + strconv.Itoa(n) + ")"
+	return report.Figure(text, k, n, formula).With(report.Detail{Value: &v})
+}
+
+func shareCell(s Standard, k, n int, formula string) report.Cell {
+	percent := func(v float64) string { return strconv.FormatFloat(100*v, 'f', 1, 64) }
+	text := strconv.Itoa(k) + "/" + strconv.Itoa(n) + " " + percent(s.Share) + " [" + percent(s.Low) + ", " + percent(s.High) + "]"
+	v := 100 * s.Share
+	return report.Figure(text, k, n, formula).With(report.Detail{Value: &v, Standard: s.interval()})
+}
+
+func (s Standard) interval() *report.Range {
+	return &report.Range{Mid: s.Share, Low: s.Low, High: s.High, HasMid: true}
+}
+
+// PathTitle names a path as the paper does, for example "Re-evaluated Path 1".
+func PathTitle(p Path) string {
 	switch p {
 	case Path1:
 		return "Path 1"
@@ -95,8 +140,8 @@ func PathTables(p PathScores) (paper, standard report.Table) {
 	for _, c := range Columns(p.Path) {
 		columns = append(columns, report.Column{Name: c.String(), Right: true})
 	}
-	paper = report.Table{Title: pathTitle(p.Path) + ": the paper's formulas", Columns: columns}
-	standard = report.Table{Title: pathTitle(p.Path) + ": textbook formulas", Columns: columns}
+	paper = report.Table{Title: PathTitle(p.Path) + ": the paper's formulas", Columns: columns}
+	standard = report.Table{Title: PathTitle(p.Path) + ": textbook formulas", Columns: columns}
 	add := func(t *report.Table, head bool, name string, row ScoreRow, cell func(Cell) report.Cell) {
 		cells := []report.Cell{report.Text(name)}
 		for _, c := range row.Cells {

@@ -69,6 +69,11 @@ type Evaluation struct {
 	// Intervals holds the 95 % bootstrap interval of each path, for the comparison with
 	// published figures; nil without.
 	Intervals map[Path]*Intervals
+	// Simulated: a stand-in answered for the model. Every table with it says so.
+	Simulated bool
+	// Undetermined counts the cases of each path whose outcome an infrastructure failure
+	// left open. Every table with such a path says that it is not complete.
+	Undetermined map[Path]int
 }
 
 func (e Evaluation) path(p Path) (PathScores, bool) {
@@ -119,7 +124,7 @@ func layouts() []layout {
 		for _, s := range Samplings() {
 			// The paper leaves alignment out of the stochastic re-evaluation.
 			columns := staged(p != RePath1 || s == Greedy)
-			name, paths := pathTitle(p), []Path{p}
+			name, paths := PathTitle(p), []Path{p}
 			list = append(list,
 				layout{number, s, name + ", groups of tasks", paths, Groups(), nil, columns},
 				layout{number + 1, s, name + ", recognition tasks", paths, nil, paperRecognition, columns},
@@ -163,24 +168,69 @@ func TableNumbers() []int {
 	return numbers
 }
 
-// PaperTable lays evaluations out as one of the paper's tables, one line for each model and
-// task or group. With published figures, a second line under each model that the paper has
-// shows them with a mark each. simulated puts the word into the title.
-//
-// Errors: a number that is not one of [TableNumbers].
-func PaperTable(number int, evaluations []Evaluation, published *Published, simulated bool) (*report.Table, error) {
-	for _, l := range layouts() {
-		if l.number == number {
-			return l.table(evaluations, published, simulated), nil
-		}
-	}
-	return nil, fmt.Errorf("cxreasonbench: the paper's table %d has no results of models; those that do are %v", number, TableNumbers())
+// TableOptions say what a table shows of the evaluations. The zero value shows the paper's
+// figures alone.
+type TableOptions struct {
+	// Published, if set, puts a second line under each model that the paper has, and a
+	// verdict at each figure.
+	Published *Published
+	// Standard shows the textbook reading of the same counts instead of the paper's
+	// formulas; nothing is compared then.
+	Standard bool
 }
 
-func (l layout) table(evaluations []Evaluation, published *Published, simulated bool) *report.Table {
-	t := &report.Table{Title: fmt.Sprintf("Table %d. %s (%s)", l.number, l.title, l.sampling)}
-	if simulated {
-		t.Title += ", simulated"
+// PaperTable lays evaluations out as one of the paper's tables, one line for each model and
+// task or group. Its title says where a stand-in answered and where cases are undetermined.
+//
+// Errors: a number that is not one of [TableNumbers].
+func PaperTable(number int, evaluations []Evaluation, o TableOptions) (*report.Table, error) {
+	l, err := layoutOf(number)
+	if err != nil {
+		return nil, err
+	}
+	return l.table(evaluations, o), nil
+}
+
+// TableMissing says why a table has no figures of ours; empty where it has some.
+//
+// Errors: as [PaperTable].
+func TableMissing(number int, evaluations []Evaluation) (why string, err error) {
+	l, err := layoutOf(number)
+	if err != nil {
+		return "", err
+	}
+	sampled := false
+	for _, e := range evaluations {
+		if e.Sampling != l.sampling {
+			continue
+		}
+		sampled = true
+		for _, p := range l.paths {
+			if _, ok := e.path(p); ok {
+				return "", nil
+			}
+		}
+	}
+	if !sampled {
+		return "no model was asked in the " + l.sampling.String() + " way", nil
+	}
+	return PathTitle(l.paths[0]) + " is not part of this evaluation", nil
+}
+
+func layoutOf(number int) (layout, error) {
+	for _, l := range layouts() {
+		if l.number == number {
+			return l, nil
+		}
+	}
+	return layout{}, fmt.Errorf("cxreasonbench: the paper's table %d has no results of models; those that do are %v", number, TableNumbers())
+}
+
+func (l layout) table(evaluations []Evaluation, o TableOptions) *report.Table {
+	t := &report.Table{Title: fmt.Sprintf("Table %d. %s (%s)", l.number, l.title, l.sampling), Name: fmt.Sprintf("table-%d", l.number)}
+	if o.Standard {
+		o.Published = nil
+		t.Title, t.Name = strings.Replace(t.Title, ". ", ", textbook reading. ", 1), t.Name+"-standard"
 	}
 	t.Columns = []report.Column{{Name: l.heading()}, {Name: "model"}}
 	for _, c := range l.columns(l.paths[0]) {
@@ -194,16 +244,48 @@ func (l layout) table(evaluations []Evaluation, published *Published, simulated 
 				if e.Sampling != l.sampling || !ok {
 					continue
 				}
-				l.addModel(t, b, e, scores, published, head)
+				l.addModel(t, b, e, scores, o, head)
 				head = false
 			}
 		}
 	}
-	t.Formulas = usedFormulas(t, true)
-	if published != nil {
+	t.Formulas = usedFormulas(t, !o.Standard)
+	l.notes(t, evaluations, o)
+	return t
+}
+
+// notes says in title and notes what a reader must know of the models in the table.
+func (l layout) notes(t *report.Table, evaluations []Evaluation, o TableOptions) {
+	var simulated, unknown []string
+	open := 0
+	for _, e := range evaluations {
+		if e.Sampling != l.sampling {
+			continue
+		}
+		for _, p := range l.paths {
+			open += e.Undetermined[p]
+		}
+		if e.Simulated {
+			simulated = append(simulated, e.Model)
+		}
+		if o.Published != nil && !o.Published.Has(e.Model) {
+			unknown = append(unknown, e.Model)
+		}
+	}
+	if len(simulated) > 0 {
+		t.Title += ", simulated"
+		t.Notes = append(t.Notes, "Simulated: a stand-in answered for "+strings.Join(simulated, ", ")+". These figures say nothing about a model.")
+	}
+	if open > 0 {
+		t.Title += ", not complete"
+		t.Notes = append(t.Notes, fmt.Sprintf("Not complete: %d cases are undetermined and in no denominator.", open))
+	}
+	if o.Published != nil {
 		t.Notes = append(t.Notes, "paper: = reproduced as printed; ~ inside our 95 % bootstrap interval over cases; x off; ? not computable.")
 	}
-	return t
+	if len(unknown) > 0 {
+		t.Notes = append(t.Notes, "The paper has no figures of "+strings.Join(unknown, ", ")+".")
+	}
 }
 
 func (l layout) heading() string {
@@ -230,7 +312,7 @@ func (l layout) blocks(p Path) []block {
 	for _, g := range l.groups {
 		name := g.String()
 		if len(l.paths) > 1 {
-			name = pathTitle(p)
+			name = PathTitle(p)
 		}
 		list = append(list, block{path: p, name: name, key: g.String(), group: g})
 	}
@@ -256,24 +338,26 @@ func (b block) refines() bool {
 }
 
 // addModel adds a model's line, and the published one below it.
-func (l layout) addModel(t *report.Table, b block, e Evaluation, scores PathScores, published *Published, head bool) {
+func (l layout) addModel(t *report.Table, b block, e Evaluation, scores PathScores, o TableOptions, head bool) {
 	name := ""
 	if head {
 		name = b.name
 	}
 	line := []report.Cell{report.Text(name), report.Text(e.Model)}
-	paper := []report.Cell{report.Text(""), report.Text("  paper")}
+	paper := []report.Cell{report.Text("").Lighter(), report.Text("  paper").Lighter()}
 	known := false
 	for _, col := range l.columns(b.path) {
 		c, _ := b.row(scores).Cell(col)
-		cell := paperCell(b.path, c, b.refines())
-		if p, ok := published.figure(b.path, l.sampling, b.key, e.Model, col); ok {
+		in := e.Intervals[b.path].of(b, col)
+		refines := b.refines() && Refines(b.path, col)
+		cell := b.cell(scores, c, o.Standard, in)
+		if p, ok := o.Published.figure(b.path, l.sampling, b.key, e.Model, col); ok {
 			known = true
-			v := compareFigures(c, p, b.refines() && Refines(b.path, col), e.Intervals[b.path].of(b, col))
-			cell = cell.Beside(p.String(), v)
-			paper = append(paper, report.Text(p.String()+" "+verdictMark(v)))
+			v, why := compareFigures(c, p, refines, in)
+			cell = beside(cell, p.String(), v, why)
+			paper = append(paper, report.Text(p.String()+" "+verdictMark(v)).Lighter())
 		} else {
-			paper = append(paper, report.Text(""))
+			paper = append(paper, report.Text("").Lighter())
 		}
 		line = append(line, cell)
 	}
@@ -285,6 +369,43 @@ func (l layout) addModel(t *report.Table, b block, e Evaluation, scores PathScor
 	if known {
 		t.Add(paper...)
 	}
+}
+
+// cell is a figure of the block in the paper's formulas or the textbook's, with its interval.
+func (b block) cell(scores PathScores, c Cell, standard bool, in CellInterval) report.Cell {
+	switch {
+	case standard && b.group != 0:
+		return pooledCell(scores, b.group, c)
+	case standard:
+		return standardCell(c)
+	}
+	cell := paperCell(b.path, c, b.refines())
+	if cell.Detail == nil {
+		return cell
+	}
+	d := *cell.Detail
+	if b.group != 0 && c.Column != Depth {
+		if pool, ok := scores.pooled(b.group, c.Column); ok {
+			if s, ok := standardOf(pool); ok {
+				d.Standard = s.interval()
+			}
+		}
+	}
+	d.Interval = in.Plain.bounds()
+	if d.Refined != nil {
+		d.RefinedInterval = in.Refined.bounds()
+	}
+	return cell.With(d)
+}
+
+func beside(c report.Cell, published string, v report.Verdict, why string) report.Cell {
+	c = c.Beside(published, v)
+	d := report.Detail{}
+	if c.Detail != nil {
+		d = *c.Detail
+	}
+	d.Why = why
+	return c.With(d)
 }
 
 func verdictMark(v report.Verdict) string {
