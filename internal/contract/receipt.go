@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"cxrepro/artifacts"
+	"cxrepro/internal/dialogue"
 )
 
 // Receipt says what a reproduction took and what it gave. Only ResultDigest is the result;
@@ -50,6 +51,41 @@ type Receipt struct {
 	Ended       time.Time `json:"ended"`
 	Workers     []Count   `json:"workers"`
 	DataUse     string    `json:"data_use"`
+
+	// The rest is there where models were asked. Benchmark is the manifest, Evaluations the
+	// EvaluationDocs, Tables the EvaluationSummary.
+	Benchmark   artifacts.Ref   `json:"benchmark,omitzero"`
+	Evaluations []artifacts.Ref `json:"evaluations,omitempty"`
+	Tables      artifacts.Ref   `json:"tables,omitzero"`
+	Dialogues   *DialogueTotals `json:"dialogues,omitempty"`
+	Calls       *ReceiptCalls   `json:"calls,omitempty"`
+	Tokens      *dialogue.Usage `json:"tokens,omitempty"`
+	Cost        []Money         `json:"cost,omitempty"`
+}
+
+// ReceiptCalls sums what became of the calls to models, over every attempt of every worker:
+// Needed = Run + Reused. Reused counts calls that another reproduction made, and every
+// further turn that needs a call which was made already: equal calls are made once.
+type ReceiptCalls struct {
+	Needed   int `json:"needed"`
+	Run      int `json:"run"`
+	Reused   int `json:"reused"`
+	Repeated int `json:"repeated"`
+	// Attempts are requests sent, failed ones included; MaybeBilled those whose end nobody
+	// saw.
+	Attempts    int     `json:"attempts"`
+	MaybeBilled int     `json:"maybe_billed"`
+	Failures    []Count `json:"failures,omitempty"`
+	// ByKind has a row for model and for judge.
+	ByKind []CallCount `json:"by_kind"`
+	// Unpriced counts calls without a price.
+	Unpriced int `json:"unpriced,omitempty"`
+}
+
+// Money is an amount in micro-units of a currency.
+type Money struct {
+	Currency string `json:"currency"`
+	Micro    int64  `json:"micro"`
 }
 
 // ReceiptFormat is Receipt.Format.
@@ -86,5 +122,17 @@ func (r *Receipt) Check() []string {
 	if r.Images.Kept != r.Images.GlobalKept+r.Images.GlobalRemoved {
 		out = append(out, "images kept differ from those the global filter kept and removed")
 	}
+	if c := r.Calls; c != nil && c.Needed != c.Run+c.Reused {
+		out = append(out, "calls needed differ from run + reused")
+	}
+	if d := r.Dialogues; d != nil && d.Dialogues != d.Done+d.Undetermined {
+		out = append(out, "dialogues differ from done + undetermined")
+	}
 	return out
+}
+
+// Incomplete reports whether something that was asked for has no result: the reproduction is
+// not recorded as finished, and the same command asks what is missing.
+func (r *Receipt) Incomplete() bool {
+	return r.Dialogues != nil && (r.Dialogues.Undetermined > 0 || r.Dialogues.Waiting > 0)
 }
