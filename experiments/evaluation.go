@@ -18,7 +18,10 @@ type Benchmark struct {
 	// Pictures is the profile that pictures are drawn in: native or official.
 	Pictures string `yaml:"pictures,omitempty" json:"pictures,omitempty"`
 	// Seed names every random stream of the generator.
-	Seed uint64 `yaml:"seed" json:"seed"`
+	Seed uint64 `yaml:"seed,omitempty" json:"seed"`
+	// Prompts is the path of a prompt pack of one's own, relative to the spec. Absent, the
+	// program's. A plan holds the pack itself.
+	Prompts string `yaml:"prompts,omitempty" json:"prompts,omitempty"`
 	// Radiographs is the name of the data root with the radiographs, for source release.
 	Radiographs string `yaml:"radiographs,omitempty" json:"radiographs,omitempty"`
 	// Counts of a release are checked against the published ones unless this is any.
@@ -61,6 +64,7 @@ const (
 	Greedy        = "greedy"
 	Draws3        = "draws3"
 	LayoutCXRB    = "cxreasonbench"
+	CountsAny     = "any"
 )
 
 // ModelCard describes a vision-language model: what of it can change an answer. Where it

@@ -2,6 +2,7 @@ package experiments
 
 import (
 	"fmt"
+	"slices"
 
 	"cxrepro/artifacts"
 )
@@ -21,6 +22,8 @@ type Plan struct {
 	// of the judge.
 	Models []ModelCard `json:"models,omitempty"`
 	Judge  *ModelCard  `json:"judge,omitempty"`
+	// Prompts is the prompt pack of an experiment with a benchmark.
+	Prompts artifacts.Ref `json:"prompts,omitzero"`
 }
 
 // Model is a segmentation model by content.
@@ -38,15 +41,76 @@ type Model struct {
 // planFormat changes when a plan's meaning changes.
 const planFormat = "cxrepro-plan-1"
 
-// NewPlan pins a spec. model must be given exactly when the masks come from a model.
-func NewPlan(s *Spec, model *Model) (*Plan, error) {
-	if (s.Masks.Source == MasksONNX) != (model != nil) {
-		return nil, fmt.Errorf("plan %s: masks.source is %q, so the model must be %s", s.Name, s.Masks.Source,
-			map[bool]string{true: "given", false: "absent"}[s.Masks.Source == MasksONNX])
+// Pins are what replaces the outside files that a spec names.
+type Pins struct {
+	// Model is given exactly when the masks come from a model.
+	Model *Model
+	// Models are the cards of evaluation.models in their order, Judge that of
+	// evaluation.judge.
+	Models []ModelCard
+	Judge  *ModelCard
+	// Prompts is the stored prompt pack, given exactly with a benchmark.
+	Prompts artifacts.Ref
+}
+
+// NewPlan pins a spec without benchmark. model must be given exactly when the masks come from
+// a model.
+func NewPlan(s *Spec, model *Model) (*Plan, error) { return Pin(s, Pins{Model: model}) }
+
+// Pin makes a spec a plan.
+//
+// Errors: pins that are missing or too many, cards that do not fit the evaluation.
+func Pin(s *Spec, pins Pins) (*Plan, error) {
+	for _, c := range []struct {
+		field        string
+		named, given bool
+	}{
+		{"masks.card", s.Masks.Source == MasksONNX, pins.Model != nil},
+		{"evaluation.judge", s.Evaluation != nil && s.Evaluation.Judge != "", pins.Judge != nil},
+		{"benchmark", s.Benchmark != nil, !pins.Prompts.IsZero()},
+	} {
+		if c.named != c.given {
+			return nil, fmt.Errorf("plan %s: %s: the spec names what is pinned there: %t; it was pinned: %t", s.Name, c.field, c.named, c.given)
+		}
 	}
-	p := &Plan{Format: planFormat, Spec: *s, Model: model}
+	if err := s.fits(pins); err != nil {
+		return nil, fmt.Errorf("plan %s: %w", s.Name, err)
+	}
+	p := &Plan{Format: planFormat, Spec: *s, Model: pins.Model, Models: slices.Clone(pins.Models), Judge: pins.Judge, Prompts: pins.Prompts}
 	p.Spec.Masks.Card = ""
+	if b := s.Benchmark; b != nil {
+		pinned := *b
+		pinned.Prompts = ""
+		p.Spec.Benchmark = &pinned
+	}
+	if e := s.Evaluation; e != nil {
+		pinned := *e
+		pinned.Models, pinned.Judge = nil, ""
+		p.Spec.Evaluation = &pinned
+	}
 	return p, nil
+}
+
+// fits compares the cards with the evaluation.
+func (s *Spec) fits(pins Pins) error {
+	named := 0
+	if s.Evaluation != nil {
+		named = len(s.Evaluation.Models)
+	}
+	if named != len(pins.Models) {
+		return fmt.Errorf("evaluation.models: the spec names %d cards, %d were pinned", named, len(pins.Models))
+	}
+	seen := map[string]bool{}
+	for i, m := range pins.Models {
+		if seen[m.Name] {
+			return fmt.Errorf("evaluation.models[%d]: %q is the name of an earlier card; cards are told apart by name", i, m.Name)
+		}
+		seen[m.Name] = true
+		if m.Draws == nil && slices.Contains(s.Evaluation.Sampling, Draws3) {
+			return fmt.Errorf("evaluation.models[%d]: card %s says nothing of draws, which sampling %s needs", i, m.Name, Draws3)
+		}
+	}
+	return nil
 }
 
 // Encode returns the plan's canonical bytes.

@@ -13,9 +13,10 @@ type Spec struct {
 	// task.rule.name.
 	Thresholds map[string]any `yaml:"thresholds,omitempty" json:"thresholds,omitempty"`
 	// Tasks are the diagnostic tasks to assess, in any order; stored in the table's order.
-	Tasks   []string `yaml:"tasks" json:"tasks"`
+	// They and the masks are stated unless a released benchmark is read.
+	Tasks   []string `yaml:"tasks,omitempty" json:"tasks"`
 	Dataset Dataset  `yaml:"dataset" json:"dataset"`
-	Masks   Masks    `yaml:"masks" json:"masks"`
+	Masks   Masks    `yaml:"masks,omitempty" json:"masks"`
 	// Expected are the published figures, for comparison; they enter no step key but that
 	// of the summary.
 	Expected *Expected `yaml:"expected,omitempty" json:"expected,omitempty"`
@@ -31,16 +32,17 @@ type Spec struct {
 type Dataset struct {
 	// Name is what --data NAME=PATH refers to.
 	Name string `yaml:"name" json:"name"`
-	// Layout is the published folder layout: mimic-cxr-jpg.
+	// Layout is the published folder layout: mimic-cxr-jpg, or cxreasonbench for a released
+	// benchmark, which has only name, layout and data_use.
 	Layout string `yaml:"layout" json:"layout"`
 	// Views are the view positions that enter, for example [PA, AP].
-	Views []string `yaml:"views" json:"views"`
+	Views []string `yaml:"views,omitempty" json:"views"`
 	// Split is all, train, validate or test.
-	Split string `yaml:"split" json:"split"`
+	Split string `yaml:"split,omitempty" json:"split"`
 	// Boxes is the source of anatomical boxes: chest-imagenome or none.
-	Boxes string `yaml:"boxes" json:"boxes"`
+	Boxes string `yaml:"boxes,omitempty" json:"boxes"`
 	// Lungs is the source of the second right-lung contour: chexmask or none.
-	Lungs string `yaml:"lungs" json:"lungs"`
+	Lungs string `yaml:"lungs,omitempty" json:"lungs"`
 	// LungsMinDice is the least estimated quality at which a CheXmask contour is used; 0
 	// takes all, as CheXStruct does. Stated exactly when lungs is chexmask.
 	LungsMinDice *float64 `yaml:"lungs_min_dice,omitempty" json:"lungs_min_dice,omitempty"`
@@ -49,7 +51,7 @@ type Dataset struct {
 	DataUse string `yaml:"data_use" json:"data_use"`
 	// Sampling limits the number of images; absent means all.
 	Sampling *Sampling `yaml:"sampling,omitempty" json:"sampling,omitempty"`
-	Limits   Limits    `yaml:"limits" json:"limits"`
+	Limits   Limits    `yaml:"limits,omitempty" json:"limits"`
 }
 
 // Sampling takes the first Limit images that pass the selection.

@@ -16,6 +16,9 @@ import (
 
 var nameForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
+// cardNameForm is nameForm with points, for versions in names of models.
+var cardNameForm = regexp.MustCompile(`^[a-z0-9]+([-.][a-z0-9]+)*$`)
+
 // maxTitle keeps texts that become search attributes within every database's limit.
 const maxTitle = 200
 
@@ -56,9 +59,15 @@ func validate(s *Spec, file string, origin map[string]string) []Problem {
 	if _, err := Rules(s); err != nil {
 		v.rules(err)
 	}
-	v.tasks(s)
-	v.dataset(&s.Dataset)
-	v.masks(&s.Masks)
+	if s.released() {
+		v.release(s)
+	} else if v.stated(builtOnly...) {
+		v.tasks(s)
+		v.dataset(&s.Dataset)
+		v.masks(&s.Masks)
+	}
+	v.benchmark(s)
+	v.evaluation(s)
 	if s.Expected != nil {
 		v.expected(s.Expected)
 	}
@@ -112,17 +121,26 @@ func (v *validation) tasks(s *Spec) {
 	slices.SortFunc(s.Tasks, func(a, b string) int { return slices.Index(known, a) - slices.Index(known, b) })
 }
 
-func (v *validation) dataset(d *Dataset) {
-	if !nameForm.MatchString(d.Name) || len(d.Name) > 64 {
-		v.add("dataset.name", "%q: want lower-case letters and digits in words joined by '-'", d.Name)
+// root checks the name of a data root.
+func (v *validation) root(field, name string) {
+	if !nameForm.MatchString(name) || len(name) > 64 {
+		v.add(field, "%q: want lower-case letters and digits in words joined by '-'", name)
 	}
+}
+
+func (v *validation) dataUse(d *Dataset) {
+	if _, err := datause.Parse(d.DataUse); err != nil {
+		v.add("dataset.data_use", "%v", err)
+	}
+}
+
+func (v *validation) dataset(d *Dataset) {
+	v.root("dataset.name", d.Name)
+	v.dataUse(d)
 	v.oneOf("dataset.layout", d.Layout, LayoutMIMIC)
 	v.oneOf("dataset.split", d.Split, SplitAll, "train", "validate", "test")
 	v.oneOf("dataset.boxes", d.Boxes, BoxesChest, SourceNone)
 	v.oneOf("dataset.lungs", d.Lungs, LungsMask, SourceNone)
-	if _, err := datause.Parse(d.DataUse); err != nil {
-		v.add("dataset.data_use", "%v", err)
-	}
 	if len(d.Views) == 0 {
 		v.add("dataset.views", "want at least one view position, for example [PA, AP]")
 	}

@@ -11,6 +11,8 @@ const (
 	StepImportMasks = "import-masks"
 	StepAssess      = "assess"
 	StepSummarise   = "summarise"
+	StepBuildCase   = "build-case"
+	StepImportCase  = "import-case"
 	// StepReproduction marks a finished reproduction; its result is the receipt. It is not
 	// counted among the steps of a receipt.
 	StepReproduction = "reproduction"
@@ -24,6 +26,8 @@ const (
 	versionImportMasks  = 1
 	versionAssess       = 1
 	versionSummarise    = 1
+	versionBuildCase    = 1
+	versionImportCase   = 1
 	versionReproduction = 1
 )
 

@@ -109,10 +109,18 @@ type Rules struct {
 	overrides map[Switch]string
 }
 
+// A SwitchError names an override that cannot be, and what can.
+type SwitchError struct {
+	Name    string
+	Message string
+}
+
+func (e *SwitchError) Error() string { return "cxreasonbench: " + e.Message }
+
 // NewRules returns the rules of preset with overrides, a switch's text to its value; nil for
 // none. An override that equals the preset's own value is dropped.
 //
-// Errors: an invalid preset, an unknown switch, an unknown value; each names what exists.
+// Errors: an invalid preset; *SwitchError for an unknown switch or value. Each names what exists.
 func NewRules(preset Preset, overrides map[string]string) (Rules, error) {
 	if !preset.Valid() {
 		return Rules{}, fmt.Errorf("cxreasonbench: %s; the presets are %v", preset, Presets())
@@ -126,11 +134,11 @@ func NewRules(preset Preset, overrides map[string]string) (Rules, error) {
 	for _, name := range names {
 		s, ok := settingOf(Switch(name))
 		if !ok {
-			return Rules{}, fmt.Errorf("cxreasonbench: no switch is called %q; the switches are %v", name, Switches())
+			return Rules{}, &SwitchError{name, fmt.Sprintf("no switch is called %q; the switches are %v", name, Switches())}
 		}
 		value := overrides[name]
 		if !contains(s.values, value) {
-			return Rules{}, fmt.Errorf("cxreasonbench: switch %s cannot be %q; its values are %s", name, value, strings.Join(s.values, ", "))
+			return Rules{}, &SwitchError{name, fmt.Sprintf("switch %s cannot be %q; its values are %s", name, value, strings.Join(s.values, ", "))}
 		}
 		if value == r.Value(s.name) {
 			continue
