@@ -1,0 +1,261 @@
+package limit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// Limits of an endpoint; 0 means none.
+type Limits struct {
+	// Requests and Tokens are per minute, Concurrency at a time.
+	Requests, Tokens, Concurrency int
+}
+
+// Options configure a gate. Now is required.
+type Options struct {
+	Limits
+	Now func() time.Time
+	// Patience is the longest wait inside Acquire and Start. Default 20 s.
+	Patience time.Duration
+	// Backoff is the first pause after a refusal that names none, BackoffMax the longest.
+	// Defaults 5 s and 5 min.
+	Backoff, BackoffMax time.Duration
+}
+
+// ErrNotHeld: the lease of the endpoint is not ours any more, so nothing may be sent.
+var ErrNotHeld = errors.New("the lease of the endpoint has ended")
+
+// WaitError says that nothing may be sent for some time, longer than Acquire waits.
+type WaitError struct{ Delay time.Duration }
+
+func (e *WaitError) Error() string {
+	return fmt.Sprintf("the endpoint's limits ask to wait for %s", e.Delay.Round(time.Millisecond))
+}
+
+// Gate lets requests through. It serves several goroutines.
+type Gate struct {
+	opts Options
+
+	mu               sync.Mutex // guards what follows
+	requests, tokens bucket
+	// allowed is how many may be in flight now; it is halved by a refusal and grows by one
+	// after as many good replies.
+	allowed, inFlight, good int
+	closed                  time.Time // nothing is sent before
+	strikes                 int       // refusals in a row, bursts counted once
+	epoch                   int       // counts closings
+	leased                  bool
+	lease                   time.Time
+	changed                 chan struct{} // closed and replaced when a waiter should look again
+}
+
+// New returns an open gate.
+func New(o Options) *Gate {
+	if o.Patience <= 0 {
+		o.Patience = 20 * time.Second
+	}
+	if o.Backoff <= 0 {
+		o.Backoff = 5 * time.Second
+	}
+	if o.BackoffMax <= 0 {
+		o.BackoffMax = 5 * time.Minute
+	}
+	if o.Concurrency <= 0 {
+		o.Concurrency = 1 << 20
+	}
+	now := o.Now()
+	return &Gate{
+		opts: o, allowed: o.Concurrency, changed: make(chan struct{}),
+		requests: newBucket(o.Requests, now), tokens: newBucket(o.Tokens, now),
+	}
+}
+
+// Hold says that the lease lasts until t; a time that has passed shuts the gate. A gate on
+// which Hold was never called needs no lease.
+func (g *Gate) Hold(t time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.leased, g.lease = true, t
+	g.wake()
+}
+
+// Close lets nothing through before t, unless it is closed for longer already.
+func (g *Gate) Close(t time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if t.After(g.closed) {
+		g.closed = t
+	}
+}
+
+// Closed returns until when nothing is sent; a time that has passed means open.
+func (g *Gate) Closed() time.Time {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.closed
+}
+
+// InFlight returns how many permits are out.
+func (g *Gate) InFlight() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.inFlight
+}
+
+// wake makes waiters look again. The caller holds mu.
+func (g *Gate) wake() {
+	close(g.changed)
+	g.changed = make(chan struct{})
+}
+
+// Permit is the right to send one request. Exactly one of Cancel and Done ends it.
+type Permit struct {
+	gate   *Gate
+	tokens float64
+	epoch  int
+}
+
+// Acquire waits until a request of about so many tokens may be sent. Errors: *WaitError when
+// that would take longer than Options.Patience; ErrNotHeld; the context's.
+func (g *Gate) Acquire(ctx context.Context, tokens int) (*Permit, error) {
+	p := &Permit{gate: g, tokens: float64(tokens)}
+	err := g.wait(ctx, func(now time.Time) (time.Duration, bool) {
+		if d := max(g.closed.Sub(now), g.requests.delay(1, now), g.tokens.delay(p.tokens, now)); d > 0 {
+			return d, false
+		}
+		if g.inFlight >= g.allowed {
+			return 0, false
+		}
+		g.inFlight++
+		g.requests.take(1)
+		g.tokens.take(p.tokens)
+		p.epoch = g.epoch
+		return 0, true
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Start is called right before the request is sent: the gate may have closed since Acquire.
+// Errors are those of Acquire; the permit is still to be ended.
+func (p *Permit) Start(ctx context.Context) error {
+	g := p.gate
+	return g.wait(ctx, func(now time.Time) (time.Duration, bool) {
+		if d := g.closed.Sub(now); d > 0 {
+			return d, false
+		}
+		p.epoch = g.epoch
+		return 0, true
+	})
+}
+
+// wait calls try until it says yes. try runs under mu and returns how long to wait before the
+// next look, 0 for until something changes.
+func (g *Gate) wait(ctx context.Context, try func(now time.Time) (time.Duration, bool)) error {
+	patience := g.opts.Patience
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		g.mu.Lock()
+		now := g.opts.Now()
+		if g.leased && !now.Before(g.lease) {
+			g.mu.Unlock()
+			return ErrNotHeld
+		}
+		d, ok := try(now)
+		changed := g.changed
+		g.mu.Unlock()
+		switch {
+		case ok:
+			return nil
+		case d > patience:
+			return &WaitError{Delay: d}
+		case d == 0:
+			d = time.Minute
+		}
+		timer := time.NewTimer(d)
+		began := time.Now()
+		select {
+		case <-timer.C:
+		case <-changed:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+		// A crowd that waits for its turn comes back later instead of waiting for ever.
+		patience = max(patience-time.Since(began), 10*time.Millisecond)
+	}
+}
+
+// Cancel gives a permit back that was not used.
+func (p *Permit) Cancel() {
+	g := p.gate
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.requests.take(-1)
+	g.tokens.take(-p.tokens)
+	g.leave()
+}
+
+// Done ends a permit after a reply, or a failure that says nothing about the endpoint's
+// limits. tokens is what the endpoint counted, negative when it did not say.
+func (p *Permit) Done(tokens int, good bool) {
+	g := p.gate
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if tokens >= 0 {
+		g.tokens.take(float64(tokens) - p.tokens)
+	}
+	if good && p.epoch == g.epoch {
+		g.strikes = 0
+		if g.good++; g.good >= g.allowed && g.allowed < g.opts.Concurrency {
+			g.allowed, g.good = g.allowed+1, 0
+		}
+	}
+	g.leave()
+}
+
+// Throttled ends a permit after the endpoint refused it and asked to wait for after; 0 when it
+// named no time. It returns when the gate opens again.
+func (p *Permit) Throttled(after time.Duration) time.Time {
+	g := p.gate
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := g.opts.Now()
+	fresh := p.epoch == g.epoch
+	if fresh {
+		g.epoch++
+		g.strikes++
+		g.good = 0
+		g.allowed = max(1, min(g.allowed, max(g.inFlight, 1))/2)
+	}
+	if after <= 0 && (fresh || !g.closed.After(now)) {
+		after = g.backoff()
+	}
+	if t := now.Add(after); t.After(g.closed) {
+		g.closed = t
+	}
+	g.leave()
+	return g.closed
+}
+
+// backoff doubles with every refusal in a row, with up to a quarter of chance on top.
+func (g *Gate) backoff() time.Duration {
+	d := g.opts.Backoff << min(max(g.strikes-1, 0), 20)
+	if d <= 0 || d > g.opts.BackoffMax {
+		d = g.opts.BackoffMax
+	}
+	return d + rand.N(d/4+1)
+}
+
+// leave takes one request out of flight. The caller holds mu.
+func (g *Gate) leave() {
+	g.inFlight--
+	g.wake()
+}

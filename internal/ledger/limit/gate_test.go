@@ -1,0 +1,223 @@
+package limit
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func acquire(t *testing.T, g *Gate, tokens int) *Permit {
+	t.Helper()
+	p, err := g.Acquire(context.Background(), tokens)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestRates: in any minute no more requests and tokens than allowed, beyond the first second.
+func TestRates(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := New(Options{Limits: Limits{Requests: 120, Tokens: 6000}, Now: time.Now, Patience: time.Hour})
+		begin := time.Now()
+		for range 60 {
+			acquire(t, g, 10).Done(10, true)
+		}
+		if d := time.Since(begin); d < 28*time.Second || d > 31*time.Second {
+			t.Errorf("60 requests at 120 a minute took %s, want about 29 s", d)
+		}
+		begin = time.Now()
+		for range 10 {
+			acquire(t, g, 100).Done(1000, true) // ten times what was guessed
+		}
+		if d := time.Since(begin); d < 85*time.Second || d > 100*time.Second {
+			t.Errorf("10,000 tokens at 6,000 a minute took %s, want about 90 s", d)
+		}
+	})
+}
+
+// TestMoreTokensThanTheBucketHolds: such a request goes when the bucket is full, and is paid
+// for afterwards.
+func TestMoreTokensThanTheBucketHolds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := New(Options{Limits: Limits{Tokens: 600}, Now: time.Now, Patience: time.Hour})
+		acquire(t, g, 5000).Done(5000, true)
+		begin := time.Now()
+		acquire(t, g, 1)
+		if d := time.Since(begin); d < 8*time.Minute || d > 9*time.Minute {
+			t.Errorf("5,000 tokens at 600 a minute were paid for in %s", d)
+		}
+	})
+}
+
+// TestConcurrency: never more in flight than allowed, and a permit that is given back counts.
+func TestConcurrency(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := New(Options{Limits: Limits{Concurrency: 3}, Now: time.Now, Patience: time.Hour})
+		var wg sync.WaitGroup
+		most := 0
+		var mu sync.Mutex
+		for range 20 {
+			wg.Go(func() {
+				p := acquire(t, g, 1)
+				mu.Lock()
+				most = max(most, g.InFlight())
+				mu.Unlock()
+				time.Sleep(time.Second)
+				p.Done(1, true)
+			})
+		}
+		wg.Wait()
+		if most != 3 || g.InFlight() != 0 {
+			t.Errorf("%d in flight at most, %d at the end", most, g.InFlight())
+		}
+		p := acquire(t, g, 1)
+		p.Cancel()
+		if g.InFlight() != 0 {
+			t.Error("a cancelled permit stays in flight")
+		}
+	})
+}
+
+// TestRetryAfter: a refusal holds everybody back for as long as it says, also those who hold a
+// permit already; fewer go on then, and all of them later.
+func TestRetryAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := New(Options{Limits: Limits{Concurrency: 8}, Now: time.Now, Patience: time.Hour})
+		var held []*Permit
+		for range 8 {
+			p := acquire(t, g, 1)
+			if err := p.Start(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			held = append(held, p)
+		}
+		begin := time.Now()
+		held[0].Throttled(30 * time.Second)
+		for _, p := range held[1:7] {
+			p.Throttled(30 * time.Second) // the rest of the burst
+		}
+		late := held[7]
+		if err := late.Start(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if d := time.Since(begin); d < 30*time.Second {
+			t.Errorf("a held permit went on after %s", d)
+		}
+		late.Done(1, true)
+		if g.allowed != 4 || g.strikes != 0 {
+			t.Errorf("%d allowed after one burst of 8, want 4; %d strikes", g.allowed, g.strikes)
+		}
+		for range 200 {
+			acquire(t, g, 1).Done(1, true)
+		}
+		if g.allowed != 8 {
+			t.Errorf("%d allowed after 200 good replies, want 8", g.allowed)
+		}
+	})
+}
+
+// TestBackoff: without a time named the pauses double, up to the longest, and a burst counts
+// once.
+func TestBackoff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := New(Options{Now: time.Now, Patience: time.Hour, Backoff: time.Second, BackoffMax: 8 * time.Second})
+		for i, want := range []time.Duration{1, 2, 4, 8, 8} {
+			a, b := acquire(t, g, 1), acquire(t, g, 1)
+			if err := errors.Join(a.Start(context.Background()), b.Start(context.Background())); err != nil {
+				t.Fatal(err)
+			}
+			begin := time.Now()
+			a.Throttled(0)
+			open := b.Throttled(0)
+			if d := open.Sub(begin); d < want*time.Second || d > want*time.Second*5/4+time.Millisecond {
+				t.Errorf("refusal %d closed for %s, want %d s and a quarter at most", i, d, want)
+			}
+			// With one allowed at a time the second permit of the next round would wait.
+			g.mu.Lock()
+			g.allowed = 2
+			g.mu.Unlock()
+		}
+	})
+}
+
+// TestImpatient: a long wait is reported instead of waited for.
+func TestImpatient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := New(Options{Now: time.Now, Limits: Limits{Requests: 60}, Patience: 5 * time.Second})
+		p := acquire(t, g, 1)
+		p.Throttled(time.Hour)
+		var wait *WaitError
+		if _, err := g.Acquire(context.Background(), 1); !errors.As(err, &wait) || wait.Delay < 59*time.Minute {
+			t.Errorf("got %v, want a wait of an hour", err)
+		}
+		// Many who wait for a slow gate come back later, and nobody waits much longer than
+		// the patience.
+		slow := New(Options{Now: time.Now, Limits: Limits{Requests: 60}, Patience: 5 * time.Second})
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		sent, late := 0, 0
+		for range 30 {
+			wg.Go(func() {
+				begin := time.Now()
+				p, err := slow.Acquire(context.Background(), 1)
+				mu.Lock()
+				defer mu.Unlock()
+				switch {
+				case err == nil:
+					p.Done(1, true)
+					sent++
+				case errors.As(err, &wait):
+					late++
+				}
+				if d := time.Since(begin); d > 7*time.Second {
+					t.Errorf("waited %s", d)
+				}
+			})
+		}
+		wg.Wait()
+		if sent < 4 || sent+late != 30 {
+			t.Errorf("%d sent, %d come back later", sent, late)
+		}
+	})
+}
+
+// TestLease: beyond the lease nothing passes, also nobody who waits.
+func TestLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := New(Options{Now: time.Now, Limits: Limits{Concurrency: 1}, Patience: time.Hour})
+		g.Hold(time.Now().Add(10 * time.Second))
+		p := acquire(t, g, 1)
+		waiting := make(chan error, 1)
+		go func() {
+			_, err := g.Acquire(context.Background(), 1)
+			waiting <- err
+		}()
+		time.Sleep(11 * time.Second)
+		if err := p.Start(context.Background()); !errors.Is(err, ErrNotHeld) {
+			t.Errorf("a permit of a lost lease: %v", err)
+		}
+		p.Cancel()
+		if err := <-waiting; !errors.Is(err, ErrNotHeld) {
+			t.Errorf("a waiter after the lease: %v", err)
+		}
+		g.Hold(time.Now().Add(10 * time.Second))
+		acquire(t, g, 1)
+	})
+}
+
+// TestContext ends a wait.
+func TestContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := New(Options{Now: time.Now, Patience: time.Hour})
+		g.Close(time.Now().Add(30 * time.Minute))
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if _, err := g.Acquire(ctx, 1); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+	})
+}
