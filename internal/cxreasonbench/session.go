@@ -46,10 +46,11 @@ type Undetermined struct {
 
 // openDraw is how far one draw of the question asked now is.
 type openDraw struct {
-	// Replied: Draw.Reply is there. Scored: so is Draw.Score.
-	Replied bool `json:"replied,omitempty"`
-	Scored  bool `json:"scored,omitempty"`
-	Draw    Draw `json:"draw,omitzero"`
+	// Replied: Reply is there. A score says that nothing more is to be asked.
+	Replied  bool          `json:"replied,omitempty"`
+	Reply    artifacts.Ref `json:"reply,omitzero"`
+	Score    Score         `json:"score,omitzero"`
+	Terminal Terminal      `json:"terminal,omitzero"`
 	// Again counts verdicts that could not be read.
 	Again int `json:"again,omitempty"`
 }
@@ -155,7 +156,7 @@ func (s *Session) callOf(k Key, draw int) (Call, bool) {
 	if len(s.open) == 0 || !s.open[draw].Replied {
 		return Call{Kind: CallModel, Key: k, Draw: draw}, true
 	}
-	if d := s.open[draw]; !d.Scored {
+	if d := s.open[draw]; !d.Score.Valid() {
 		return Call{Kind: CallJudge, Key: k, Draw: draw, Again: d.Again}, true
 	}
 	return Call{}, false
@@ -226,19 +227,19 @@ func (s *Session) Record(c Call, r CallResult) error {
 
 // replied takes a reply of the model.
 func (s *Session) replied(c Call, r CallResult) error {
-	d := openDraw{Replied: true, Draw: Draw{Reply: r.Reply}}
+	d := openDraw{Replied: true, Reply: r.Reply}
 	judged := s.state.Step().Ask.Judgement.Reply
 	switch {
 	case r.Terminal != 0:
-		d.Scored, d.Draw.Score, d.Draw.Terminal = true, Wrong, r.Terminal
+		d.Score, d.Terminal = Wrong, r.Terminal
 	case !s.opts.Judged:
 		if !r.Score.Valid() {
 			return fmt.Errorf("cxreasonbench: case %s: %s has no reading: %s", s.state.Case, c, r.Score)
 		}
-		d.Scored, d.Draw.Score, d.Draw.Terminal = true, r.Score, r.Unread
+		d.Score, d.Terminal = r.Score, r.Unread
 	case judged != c.Key && s.replyOf(judged, c.Draw).IsZero():
 		// The reply that the judge would see was none.
-		d.Scored, d.Draw.Score = true, Wrong
+		d.Score = Wrong
 	}
 	s.open[c.Draw] = d
 	return nil
@@ -255,7 +256,7 @@ func (s *Session) verdict(c Call, r CallResult) bool {
 		}
 	}
 	if score.Valid() {
-		d.Scored, d.Draw.Score = true, score
+		d.Score = score
 		return true
 	}
 	if d.Again >= s.opts.Again {
@@ -283,10 +284,10 @@ func (s *Session) replyOf(k Key, draw int) artifacts.Ref {
 func (s *Session) advance() error {
 	o := Outcome{}
 	for _, d := range s.open {
-		if !d.Scored {
+		if !d.Score.Valid() {
 			return nil
 		}
-		o.Draws = append(o.Draws, d.Draw)
+		o.Draws = append(o.Draws, Draw{Score: d.Score, Terminal: d.Terminal, Reply: d.Reply})
 	}
 	ask := s.state.Step().Ask
 	next, _, err := Next(s.state, o)

@@ -43,7 +43,7 @@ func (s *Session) Context(c Call) (CallContext, error) {
 	ask := s.state.Step().Ask
 	out := CallContext{Case: ask.Case, Judgement: ask.Judgement}
 	if c.Kind == CallJudge {
-		if out.Reply = s.open[c.Draw].Draw.Reply; ask.Judgement.Reply != c.Key {
+		if out.Reply = s.open[c.Draw].Reply; ask.Judgement.Reply != c.Key {
 			out.Reply = s.replyOf(ask.Judgement.Reply, c.Draw)
 		}
 		return out, nil
