@@ -1,6 +1,8 @@
 package contract
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,17 +16,14 @@ const (
 	EvaluationResultsMediaType = "application/vnd.cxrepro.evaluation-results+json"
 )
 
-// PlanEvaluationsInput asks what a plan evaluates over a benchmark.
+// PlanEvaluationsInput asks what a plan evaluates.
 type PlanEvaluationsInput struct {
-	Plan      artifacts.Ref `json:"plan"`
-	Benchmark artifacts.Ref `json:"benchmark"`
+	Plan artifacts.Ref `json:"plan"`
 }
 
 // PlanEvaluationsResult lists it, in the order of the tables.
 type PlanEvaluationsResult struct {
 	Evaluations []EvaluationRef `json:"evaluations"`
-	Tasks       []TaskRange     `json:"tasks"`
-	Cases       int             `json:"cases"`
 }
 
 // TaskRange are the cases of one task in a benchmark manifest.
@@ -33,6 +32,9 @@ type TaskRange struct {
 	First int                `json:"first"`
 	Count int                `json:"count"`
 }
+
+// TaskCases is TaskRange.
+type TaskCases = TaskRange
 
 // EvaluationInput puts a benchmark to one model in one way of sampling.
 type EvaluationInput struct {
@@ -251,6 +253,10 @@ func DialoguesWorkflowID(reproduction, name string, task cxreasonbench.Task, pat
 	return strings.Join([]string{EvaluationWorkflowID(reproduction, name), task.String(), path.String()}, "/")
 }
 
+// UpdateBudget sets the most that a reproduction may spend; its argument is the new
+// CallTuning.Budget.
+const UpdateBudget = "budget"
+
 // CallTuning is how patiently and how widely calls are made. It enters no key.
 type CallTuning struct {
 	// Evaluations is how many evaluations run at a time, Tasks how many tasks of each, Open
@@ -266,4 +272,40 @@ type CallTuning struct {
 	// Budget is the most the reproduction may spend, in micro-units of the endpoints'
 	// currency; 0 means no limit.
 	Budget int64 `json:"budget,omitempty"`
+}
+
+// defaultCalls keeps 256 dialogues of two evaluations open.
+var defaultCalls = CallTuning{
+	Evaluations: 2, Tasks: 4, Open: 32,
+	Patience: 24 * time.Hour, Attempt: 30 * time.Minute, Heartbeat: 10 * time.Second,
+}
+
+// AskInput is the input of one call of a session whose cases are numbers of the manifest.
+//
+// Errors: a call that the session does not wait for; a case that is no number.
+func (r DialogueRange) AskInput(s *cxreasonbench.Session, c cxreasonbench.Call, budget int64) (AskInput, error) {
+	at, err := s.Context(c)
+	if err != nil {
+		return AskInput{}, err
+	}
+	in := AskInput{
+		Plan: r.Plan, Benchmark: r.Benchmark, Reproduction: r.Reproduction, Evaluation: r.Index, Call: c,
+		Judgement: at.Judgement, Reply: at.Reply, Budget: budget,
+	}
+	if in.Case, err = strconv.Atoi(at.Case); err != nil {
+		return AskInput{}, fmt.Errorf("case %q of a dialogue is no number of the manifest", at.Case)
+	}
+	for _, said := range at.History {
+		n, err := strconv.Atoi(said.Case)
+		if err != nil {
+			return AskInput{}, fmt.Errorf("case %q of a dialogue is no number of the manifest", said.Case)
+		}
+		in.History = append(in.History, Said{Key: said.Key, Case: n, Reply: said.Reply})
+	}
+	return in, nil
+}
+
+// CallResult is what the state machine takes of a call's result.
+func (r AskResult) CallResult() cxreasonbench.CallResult {
+	return cxreasonbench.CallResult{Reply: r.Answer, Terminal: r.Terminal, Score: r.Score, Unread: r.Unread}
 }

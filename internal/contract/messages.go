@@ -21,6 +21,9 @@ type Common struct {
 	// Queue is the prefix of the task queues.
 	Queue  string `json:"queue"`
 	Tuning Tuning `json:"tuning"`
+	// Benchmark is the spec's benchmark.source: empty for an experiment that ends with its
+	// findings, release for one that begins with a benchmark made elsewhere.
+	Benchmark string `json:"benchmark,omitempty"`
 }
 
 // LaunchInput starts an experiment: read its data set, then reproduce.

@@ -15,6 +15,8 @@ type StageProgress struct {
 	ItemsAll int      `json:"items_all"`
 	Reused   int      `json:"reused"`
 	Failed   int      `json:"failed"`
+	// Calls counts answered calls to models.
+	Calls int `json:"calls,omitempty"`
 }
 
 // Progress answers QueryProgress.

@@ -13,6 +13,8 @@ type ReproductionInput struct {
 	Ingest       IngestResult `json:"ingest"`
 	// Launched is when this effort's launch began.
 	Launched time.Time `json:"launched"`
+	// Benchmark is a benchmark that was there before the reproduction.
+	Benchmark *BenchmarkResult `json:"benchmark,omitempty"`
 }
 
 // ReproductionResult ends a reproduction.
@@ -30,6 +32,8 @@ type Gate struct {
 	// Seq counts the states that the reproduction has set. Signals may overtake each
 	// other; an older state never replaces a newer one.
 	Seq int `json:"seq,omitempty"`
+	// Budget is CallTuning.Budget as it is now.
+	Budget int64 `json:"budget,omitempty"`
 }
 
 // StageInput works on windows [Next, End) of a manifest. The fields after End carry
@@ -136,6 +140,18 @@ type ReceiptInput struct {
 	Redone       int             `json:"redone"`
 	Launched     time.Time       `json:"launched"`
 	Ended        time.Time       `json:"ended"`
+	// Evaluation is what was asked, nil where no model was.
+	Evaluation *ReceiptEvaluation `json:"evaluation,omitempty"`
+}
+
+// ReceiptEvaluation carries what a receipt says about calls to models.
+type ReceiptEvaluation struct {
+	Benchmark artifacts.Ref  `json:"benchmark"`
+	Tables    TabulateResult `json:"tables"`
+	// Evaluations are EvaluationDocs, Calls Packed lists of CallsDoc.
+	Evaluations []artifacts.Ref `json:"evaluations"`
+	Calls       []artifacts.Ref `json:"calls"`
+	Totals      DialogueTotals  `json:"totals"`
 }
 
 // ReceiptResult names the stored receipt.

@@ -24,6 +24,8 @@ type Tuning struct {
 	// Retry is the first pause before another attempt, RetryMax the longest.
 	Retry    time.Duration `json:"retry"`
 	RetryMax time.Duration `json:"retry_max"`
+	// Calls is about calls to models.
+	Calls CallTuning `json:"calls,omitzero"`
 }
 
 // DefaultTuning suits one machine.
@@ -31,7 +33,7 @@ func DefaultTuning() Tuning {
 	return Tuning{
 		Page: 128, Shard: 256, Shards: 2, InFlight: 8, Events: 2000,
 		Chunk: 2 * time.Hour, Table: 6 * time.Hour, Heartbeat: 10 * time.Second,
-		Retry: time.Second, RetryMax: time.Minute,
+		Retry: time.Second, RetryMax: time.Minute, Calls: defaultCalls,
 	}
 }
 
@@ -58,5 +60,11 @@ func (t Tuning) WithDefaults() Tuning {
 	dur(&t.Heartbeat, d.Heartbeat)
 	dur(&t.Retry, d.Retry)
 	dur(&t.RetryMax, d.RetryMax)
+	set(&t.Calls.Evaluations, d.Calls.Evaluations)
+	set(&t.Calls.Tasks, d.Calls.Tasks)
+	set(&t.Calls.Open, d.Calls.Open)
+	dur(&t.Calls.Patience, d.Calls.Patience)
+	dur(&t.Calls.Attempt, d.Calls.Attempt)
+	dur(&t.Calls.Heartbeat, d.Calls.Heartbeat)
 	return t
 }
