@@ -40,7 +40,7 @@ func (s *steps) find(ctx context.Context, key artifacts.Key, t *tally) (rec arti
 // count reads how rec came to be and counts it. A record whose statement is gone counts as
 // made elsewhere.
 func (s *steps) count(ctx context.Context, rec artifacts.Record, t *tally) error {
-	data, err := s.opts.Store.Statement(ctx, rec.Statement)
+	data, err := s.opts.Store.StatementOf(ctx, rec)
 	if errors.Is(err, artifacts.ErrNotFound) {
 		t.add(rec, provenance.Invocation{})
 		return nil

@@ -1,6 +1,7 @@
 package artifacts
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,7 @@ type claimDoc struct {
 	Fence    int       `json:"fence"`
 	Nonce    string    `json:"nonce"`
 	Released bool      `json:"released"`
+	Note     []byte    `json:"note,omitempty"`
 	Owner    Owner     `json:"owner"`
 	Acquired time.Time `json:"acquired"`
 	Expires  time.Time `json:"expires"`
@@ -62,6 +64,9 @@ type Claim struct {
 	Fence    int
 	Takeover Takeover
 	Previous Owner // whose claim was taken over; zero for none
+	// Inherited is the note of the claim that was taken over. It stays the note of this
+	// claim until Annotate replaces it.
+	Inherited []byte
 
 	nonce string // set once, before the claim is handed out
 
@@ -135,11 +140,13 @@ func (r *Repository) Claim(ctx context.Context, key Key, owner Owner, ttl time.D
 		cause := TakeoverDamaged
 		if json.Unmarshal(data, &cur) == nil && cur.Format == claimFormat && cur.Key == key {
 			cause = r.takeover(cur, owner)
+		} else {
+			cur.Note = nil
 		}
 		if cause == TakeoverNone {
 			return nil, &HeldError{Key: key, Owner: cur.Owner, Fence: cur.Fence, Expires: cur.Expires}
 		}
-		*c = Claim{Key: key, Owner: owner, Fence: max(cur.Fence, 1) + 1, Takeover: cause, Previous: cur.Owner, at: info}
+		*c = Claim{Key: key, Owner: owner, Fence: max(cur.Fence, 1) + 1, Takeover: cause, Previous: cur.Owner, Inherited: cur.Note, at: info}
 	}
 	return nil, &BucketError{Op: "claim", Bucket: r.bucket.URL(), Object: name, Class: Transient,
 		Err: fmt.Errorf("the claim changed hands %d times meanwhile", tries)}
@@ -149,7 +156,7 @@ func (r *Repository) Claim(ctx context.Context, key Key, owner Owner, ttl time.D
 func (r *Repository) writeClaim(ctx context.Context, name string, c *Claim, ttl time.Duration) error {
 	now := r.host.Now().UTC()
 	doc := claimDoc{Format: claimFormat, Key: c.Key, Fence: c.Fence, Nonce: r.host.Nonce(),
-		Owner: c.Owner, Acquired: now, Expires: now.Add(ttl)}
+		Note: c.Inherited, Owner: c.Owner, Acquired: now, Expires: now.Add(ttl)}
 	body, err := Canonical(doc)
 	if err != nil {
 		return err
@@ -213,6 +220,20 @@ func (r *Repository) Renew(ctx context.Context, c *Claim, ttl time.Duration) err
 	return r.rewrite(ctx, c, doc)
 }
 
+// Annotate makes note the claim's note, durably: whoever takes the claim over inherits it.
+// Use it for what must not be lost with the holder, such as attempts that cost money.
+// Errors: *StaleClaimError when the claim was taken over.
+func (r *Repository) Annotate(ctx context.Context, c *Claim, note []byte) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	doc := c.doc
+	doc.Note = bytes.Clone(note)
+	return r.rewrite(ctx, c, doc)
+}
+
 // rewrite swaps the stored claim for doc. The caller holds c.mu.
 func (r *Repository) rewrite(ctx context.Context, c *Claim, doc claimDoc) error {
 	body, err := Canonical(doc)
@@ -270,6 +291,16 @@ func (r *Repository) CommitClaimed(ctx context.Context, c *Claim, rec Record) (R
 		c.mu.Unlock()
 	}
 	return got, err
+}
+
+// CommitInline is CommitClaimed for a record whose statement, canonical JSON, travels in
+// the index entry: one object less. It fills in rec's Statement and Inline.
+func (r *Repository) CommitInline(ctx context.Context, c *Claim, rec Record, statement []byte) (Record, error) {
+	if len(statement) == 0 {
+		return Record{}, fmt.Errorf("commit %s: no statement", rec.Key.Short())
+	}
+	rec.Statement, rec.Inline = statementRef(statement), statement
+	return r.CommitClaimed(ctx, c, rec)
 }
 
 // Release gives the claim back. When the key has its record the claim is removed.

@@ -245,7 +245,7 @@ func (c *collector) dropEntry(ctx context.Context, e entryInfo) error {
 		if e.damaged {
 			reason = "damaged"
 		}
-		if err := c.r.bury(ctx, Tombstone{Key: e.key, Result: e.rec.Result, Statement: e.rec.Statement, Reason: reason, Removed: c.now.UTC()}); err != nil {
+		if err := c.r.bury(ctx, Tombstone{Key: e.key, Result: e.rec.Result, Statement: e.rec.Statement, Inline: e.rec.Inline, Reason: reason, Removed: c.now.UTC()}); err != nil {
 			return err
 		}
 	}
@@ -336,11 +336,29 @@ func (c *collector) sweepLeftovers(ctx context.Context) error {
 			return err
 		}
 		var doc claimDoc
-		if json.Unmarshal(data, &doc) == nil && !doc.Released && c.young(doc.Expires) {
-			return nil
+		if json.Unmarshal(data, &doc) == nil {
+			if !doc.Released && c.young(doc.Expires) {
+				return nil
+			}
+			if keep, err := c.noteNeeded(ctx, doc); keep || err != nil {
+				return err
+			}
 		}
 		return c.gone(ctx, &c.report.Claims, "claim", info)
 	})
+}
+
+// noteNeeded reports whether a claim's note still waits for the record that will tell it:
+// what earlier attempts cost is nowhere else.
+func (c *collector) noteNeeded(ctx context.Context, doc claimDoc) (bool, error) {
+	if len(doc.Note) == 0 {
+		return false, nil
+	}
+	_, err := c.r.Entry(ctx, doc.Key)
+	if errors.Is(err, ErrNotFound) {
+		return true, nil
+	}
+	return false, err
 }
 
 func (c *collector) sweepUploads(ctx context.Context) error {

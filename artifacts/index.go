@@ -1,6 +1,7 @@
 package artifacts
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,15 +10,54 @@ import (
 	"time"
 )
 
-// indexEntry is the stored form of a Record: canonical JSON, a few hundred bytes.
+// indexEntry is the stored form of a Record: canonical JSON. The first format is a few
+// hundred bytes; the second one carries the statement as well.
 type indexEntry struct {
-	Format    string `json:"format"`
-	Key       Key    `json:"key"`
-	Result    Ref    `json:"result"`
-	Statement Ref    `json:"statement"`
+	Format    string          `json:"format"`
+	Inline    json.RawMessage `json:"inline,omitempty"`
+	Key       Key             `json:"key"`
+	Result    Ref             `json:"result"`
+	Statement Ref             `json:"statement"`
 }
 
-const indexFormat = "cxrepro.index/1"
+const (
+	indexFormat  = "cxrepro.index/1"
+	inlineFormat = "cxrepro.index/2"
+)
+
+// encodeEntry returns the stored form of rec. Errors: an inline statement that is not
+// canonical JSON or not the one that rec.Statement names.
+func encodeEntry(rec Record) ([]byte, error) {
+	e := indexEntry{indexFormat, rec.Inline, rec.Key, rec.Result, rec.Statement}
+	if len(rec.Inline) == 0 {
+		return Canonical(e)
+	}
+	if err := checkInline(rec); err != nil {
+		return nil, err
+	}
+	e.Format = inlineFormat
+	body, err := Canonical(e)
+	if err == nil && !bytes.HasPrefix(body, fmt.Appendf(nil, `{"format":%q,"inline":%s,"key":`, inlineFormat, rec.Inline)) {
+		err = errors.New("an inline statement must be canonical JSON, as provenance statements are encoded")
+	}
+	return body, err
+}
+
+// decodeEntry reads what encodeEntry wrote; ok is false for anything else.
+func decodeEntry(data []byte, key Key) (rec Record, ok bool) {
+	var e indexEntry
+	if err := json.Unmarshal(data, &e); err != nil || e.Key != key || e.Result.IsZero() {
+		return Record{}, false
+	}
+	rec = Record{Key: e.Key, Result: e.Result, Statement: e.Statement, Inline: e.Inline}
+	switch e.Format {
+	case indexFormat:
+		return rec, len(e.Inline) == 0
+	case inlineFormat:
+		return rec, checkInline(rec) == nil
+	}
+	return Record{}, false
+}
 
 // Conflict is the stored form of a differing second result.
 type Conflict struct {
@@ -67,11 +107,11 @@ func (r *Repository) readEntry(ctx context.Context, key Key) (Record, Info, erro
 	if err != nil {
 		return Record{}, info, fmt.Errorf("look up %s: %w", key.Short(), err)
 	}
-	var e indexEntry
-	if err := json.Unmarshal(data, &e); err != nil || e.Format != indexFormat || e.Key != key || e.Result.IsZero() {
+	rec, ok := decodeEntry(data, key)
+	if !ok {
 		return Record{}, info, &MissError{Key: key, Reason: MissEntryDamaged}
 	}
-	return Record{Key: e.Key, Result: e.Result, Statement: e.Statement}, info, nil
+	return rec, info, nil
 }
 
 // Commit makes rec the key's record, if it has none.
@@ -89,9 +129,9 @@ func (r *Repository) Commit(ctx context.Context, rec Record) (Record, error) {
 	if rec.Key.IsZero() || rec.Result.IsZero() || rec.Statement.IsZero() {
 		return Record{}, fmt.Errorf("commit %s: key, result and statement are all needed", rec.Key)
 	}
-	body, err := Canonical(indexEntry{indexFormat, rec.Key, rec.Result, rec.Statement})
+	body, err := encodeEntry(rec)
 	if err != nil {
-		return Record{}, err
+		return Record{}, fmt.Errorf("commit %s: %w", rec.Key.Short(), err)
 	}
 	faultPoint(FaultBeforeIndexPut)
 	got, err := r.commit(ctx, rec, body)

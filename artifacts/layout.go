@@ -16,6 +16,8 @@ const (
 	areaPins       = "pins/"
 	areaTmp        = "tmp/"
 	areaCells      = "cells/"
+	areaLeases     = "leases/"
+	areaBudgets    = "budgets/"
 )
 
 func blobName(d Digest) string      { h := d.Hex(); return areaBlobs + h[:2] + "/" + h }

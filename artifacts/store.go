@@ -1,7 +1,9 @@
 package artifacts
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"time"
 )
@@ -22,10 +24,18 @@ type Store interface {
 }
 
 // Record is one index entry: the result of a key and the statement of how it came to be.
+// Inline, where it is set, is the statement itself, carried by the entry, and Statement
+// its digest; there is no object under that digest then. Read it with StatementOf.
 type Record struct {
-	Key       Key `json:"key"`
-	Result    Ref `json:"result"`
-	Statement Ref `json:"statement"`
+	Key       Key             `json:"key"`
+	Result    Ref             `json:"result"`
+	Statement Ref             `json:"statement"`
+	Inline    json.RawMessage `json:"inline,omitempty"`
+}
+
+// Equal reports whether both records say the same.
+func (r Record) Equal(o Record) bool {
+	return r.Key == o.Key && r.Result == o.Result && r.Statement == o.Statement && bytes.Equal(r.Inline, o.Inline)
 }
 
 // Index remembers which key gave which result.

@@ -13,12 +13,18 @@ import (
 // Tombstone stands for an index entry that garbage collection removed. Its statement
 // stays in the store, so that the question where a result came from keeps its answer.
 type Tombstone struct {
-	Format    string    `json:"format"`
-	Key       Key       `json:"key"`
-	Result    Ref       `json:"result"`
-	Statement Ref       `json:"statement"`
-	Reason    string    `json:"reason"`
-	Removed   time.Time `json:"removed"`
+	Format    string          `json:"format"`
+	Inline    json.RawMessage `json:"inline,omitempty"` // the statement, where the entry carried it
+	Key       Key             `json:"key"`
+	Result    Ref             `json:"result"`
+	Statement Ref             `json:"statement"`
+	Reason    string          `json:"reason"`
+	Removed   time.Time       `json:"removed"`
+}
+
+// Record returns what the entry said.
+func (t Tombstone) Record() Record {
+	return Record{Key: t.Key, Result: t.Result, Statement: t.Statement, Inline: t.Inline}
 }
 
 const (

@@ -110,6 +110,9 @@ func (v *verifier) entries(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if len(rec.Inline) > 0 {
+			return nil // it was checked with the entry
+		}
 		_, err = v.r.bucket.Stat(ctx, statementName(rec.Statement.Digest))
 		if errors.Is(err, ErrNotFound) {
 			return v.fault(ctx, FaultStatementGone, info.Name, rec.Statement.Digest.String(), false)

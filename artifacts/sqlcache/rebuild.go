@@ -139,7 +139,7 @@ func (b *builder) entry(ctx context.Context, key artifacts.Key, at int64) error 
 		return err
 	}
 	var st provenance.Statement
-	data, err := b.store.Statement(ctx, rec.Statement)
+	data, err := b.store.StatementOf(ctx, rec)
 	switch {
 	case errors.Is(err, artifacts.ErrNotFound) || errors.Is(err, artifacts.ErrDigestMismatch):
 	case err != nil:

@@ -72,7 +72,7 @@ func TestRebuiltFromTheStoreAlone(t *testing.T) {
 		t.Fatalf("refresh: %+v, %v", n, err)
 	}
 	before := entries(t, c, "step-1")
-	if len(before) != 3 || before[0].Record != recs[1] || before[2].Record != recs[5] || before[1].Reproduction != "r3" ||
+	if len(before) != 3 || !before[0].Record.Equal(recs[1]) || !before[2].Record.Equal(recs[5]) || before[1].Reproduction != "r3" ||
 		before[1].Fence != 4 || !before[1].Finished.Equal(at.Add(3*time.Hour+time.Second)) {
 		t.Fatalf("entries: %+v", before)
 	}
@@ -108,7 +108,7 @@ func TestRebuiltFromTheStoreAlone(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, n, err)
 		}
 		if after := entries(t, c, "step-1"); !slices.EqualFunc(before, after, func(a, b sqlcache.Entry) bool {
-			return a.Record == b.Record && string(a.KeyDocument) == string(b.KeyDocument) && a.Finished.Equal(b.Finished)
+			return a.Record.Equal(b.Record) && string(a.KeyDocument) == string(b.KeyDocument) && a.Finished.Equal(b.Finished)
 		}) {
 			t.Errorf("%s: other entries", name)
 		}
@@ -142,7 +142,7 @@ func TestFollowsTheStore(t *testing.T) {
 	}
 	for what, hex := range map[string]string{"key": b.Key.Digest.Hex()[:8], "result": b.Result.Digest.Hex()[:9], "statement": b.Statement.Digest.Hex()} {
 		got, err := c.Find(t.Context(), hex, 10)
-		if err != nil || len(got) != 1 || got[0].Record != b {
+		if err != nil || len(got) != 1 || !got[0].Record.Equal(b) {
 			t.Errorf("find by %s %s: %+v, %v", what, hex, got, err)
 		}
 	}

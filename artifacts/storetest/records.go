@@ -138,7 +138,7 @@ func (s suite) index(t *testing.T) {
 	}
 	first := commit(t, r, k, `{"v":1}`)
 	got, err := r.Lookup(ctx, k)
-	if err != nil || got != first {
+	if err != nil || !got.Equal(first) {
 		t.Fatalf("look up: %+v, %v", got, err)
 	}
 	if _, err := r.Statement(ctx, got.Statement); err != nil {
@@ -149,7 +149,7 @@ func (s suite) index(t *testing.T) {
 	if second.Statement, err = r.PutStatement(ctx, []byte(`{"later":true}`)); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := r.Commit(ctx, second); err != nil || got != first {
+	if got, err := r.Commit(ctx, second); err != nil || !got.Equal(first) {
 		t.Errorf("second commit: %+v, %v", got, err)
 	}
 	_, k2 := key(t, "segment", 2)
@@ -174,18 +174,18 @@ func (s suite) conflict(t *testing.T) {
 	for range 2 { // reporting it again records it once
 		got, err := r.Commit(ctx, second)
 		var c *artifacts.ConflictError
-		if !errors.As(err, &c) || c.First != first || c.Second != second || got != first {
+		if !errors.As(err, &c) || !c.First.Equal(first) || !c.Second.Equal(second) || !got.Equal(first) {
 			t.Fatalf("commit of another result: %+v, %v", got, err)
 		}
 	}
-	if got, err := r.Lookup(ctx, k); err != nil || got != first {
+	if got, err := r.Lookup(ctx, k); err != nil || !got.Equal(first) {
 		t.Errorf("the first record gave way: %+v, %v", got, err)
 	}
 	var all []artifacts.Conflict
 	if err := r.Conflicts(ctx, "", func(c artifacts.Conflict) error { all = append(all, c); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if len(all) != 1 || all[0].First != first || all[0].Second != second {
+	if len(all) != 1 || !all[0].First.Equal(first) || !all[0].Second.Equal(second) {
 		t.Errorf("recorded conflicts: %+v", all)
 	}
 }
@@ -206,7 +206,7 @@ func (s suite) dangling(t *testing.T) {
 	drop(first.Result)
 	_, err := r.Lookup(ctx, k)
 	var miss *artifacts.MissError
-	if !errors.As(err, &miss) || miss.Reason != artifacts.MissBlobGone || miss.Record != first {
+	if !errors.As(err, &miss) || miss.Reason != artifacts.MissBlobGone || !miss.Record.Equal(first) {
 		t.Fatalf("look up: %v", err)
 	}
 	if got := commit(t, r, k, `{"v":1}`); got.Result != first.Result {

@@ -81,7 +81,25 @@ func (a *app) find(ctx context.Context, store *artifacts.Repository, name string
 			return t, err
 		}
 	}
-	return choose(name, meanings)
+	if t, err = choose(name, meanings); err != nil {
+		return t, err
+	}
+	return t, entryOf(ctx, store, &t.record)
+}
+
+// entryOf adds what the cache does not keep: the statement of an entry that carries it.
+func entryOf(ctx context.Context, store *artifacts.Repository, rec *artifacts.Record) error {
+	if rec.Key.IsZero() || len(rec.Inline) > 0 {
+		return nil
+	}
+	now, err := store.Entry(ctx, rec.Key)
+	if errors.Is(err, artifacts.ErrNotFound) {
+		return nil // a tombstone, or removed since
+	}
+	if err == nil && now.Statement == rec.Statement {
+		*rec = now
+	}
+	return err
 }
 
 func choose(name string, meanings map[string]target) (target, error) {
@@ -123,7 +141,7 @@ func (a *app) findKey(ctx context.Context, store *artifacts.Repository, key arti
 }
 
 func buried(t artifacts.Tombstone) target {
-	return target{kind: targetTombstone, record: artifacts.Record{Key: t.Key, Result: t.Result, Statement: t.Statement}, ref: t.Result, tomb: t}
+	return target{kind: targetTombstone, record: t.Record(), ref: t.Result, tomb: t}
 }
 
 // findObjects adds blobs that are no results, removed entries and removed blobs. Blobs are

@@ -126,6 +126,7 @@ func (l *listing) entries(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		rec.Inline = nil // `cat --statement` shows it
 		v := struct {
 			artifacts.Record
 			Modified time.Time `json:"modified"`

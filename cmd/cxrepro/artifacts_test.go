@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -73,12 +74,18 @@ func (s *shelf) commit(reproduction string, ctr float64, window string, hour int
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	res, err := s.store.Put(s.t.Context(), fmt.Appendf(nil, `{"ctr":%g,"window":%q}`, ctr, window), "application/json")
+	return s.record(doc, key, fmt.Appendf(nil, `{"ctr":%g,"window":%q}`, ctr, window), reproduction, hour, false)
+}
+
+// record commits a result, with its statement beside it or inline.
+func (s *shelf) record(doc artifacts.KeyDoc, key artifacts.Key, result []byte, reproduction string, hour int, inline bool) artifacts.Record {
+	s.t.Helper()
+	res, err := s.store.Put(s.t.Context(), result, "application/json")
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	at := time.Date(2026, 1, 1, hour, 0, 0, 0, time.UTC)
-	st, err := provenance.New(provenance.Facts{Key: doc, Subject: []provenance.Descriptor{provenance.Describe("assess-window", res)}, Builder: "cxrepro",
+	st, err := provenance.New(provenance.Facts{Key: doc, Subject: []provenance.Descriptor{provenance.Describe(doc.Step, res)}, Builder: "cxrepro",
 		Invocation: provenance.Invocation{Reproduction: reproduction, Worker: "w:1", Attempt: 1, Fence: 1, Started: at, Finished: at.Add(time.Second)}})
 	if err != nil {
 		s.t.Fatal(err)
@@ -86,6 +93,17 @@ func (s *shelf) commit(reproduction string, ctr float64, window string, hour int
 	text, err := st.Encode()
 	if err != nil {
 		s.t.Fatal(err)
+	}
+	if inline {
+		claim, err := s.store.Claim(s.t.Context(), key, artifacts.Owner{Reproduction: reproduction}, time.Minute)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		rec, err := s.store.CommitInline(s.t.Context(), claim, artifacts.Record{Key: key, Result: res}, text)
+		if err := errors.Join(err, s.store.Release(s.t.Context(), claim)); err != nil {
+			s.t.Fatal(err)
+		}
+		return rec
 	}
 	sref, err := s.store.PutStatement(s.t.Context(), text)
 	if err != nil {
@@ -140,6 +158,54 @@ func TestExplainNamesTheThreshold(t *testing.T) {
 		if !strings.Contains(out, word) {
 			t.Errorf("text lacks %q:\n%s", word, out)
 		}
+	}
+}
+
+// call records one model call whose messages have these digests.
+func (s *shelf) call(reproduction string, temperature float64, hour int, messages ...string) artifacts.Record {
+	s.t.Helper()
+	doc := artifacts.KeyDoc{Step: "call", Version: 1, Params: map[string]any{"model": "m@1", "temperature": temperature}}
+	for i, m := range messages {
+		role := []string{"user", "assistant"}[i%2]
+		doc.Inputs = append(doc.Inputs, artifacts.Material{Name: fmt.Sprintf("%02d.%s", i, role), Digest: artifacts.Sum([]byte(role + m))})
+	}
+	key, err := doc.Key()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return s.record(doc, key, fmt.Appendf(nil, `{"text":"%d"}`, hour), reproduction, hour, true)
+}
+
+// TestExplainCalls: the entry of a call carries its statement; explain names the message or
+// the parameter in which it differs, cat shows the statement by any of its names, and both
+// still do when the entry was collected.
+func TestExplainCalls(t *testing.T) {
+	s := newShelf(t)
+	s.call("r-first", 0, 1, "question", "A", "why?")
+	other := s.call("r-next", 0, 2, "question", "B", "why?")
+	warm := s.call("r-warm", 0.7, 3, "question", "B", "why?")
+	check := func(rec artifacts.Record, field string, names ...string) {
+		t.Helper()
+		for _, name := range names {
+			e := s.explain(exitOK, name)
+			if e.Key != rec.Key || e.Nearest == nil || len(e.Nearest.Differs) != 1 || e.Nearest.Differs[0].Field != field {
+				t.Errorf("%s: %+v, want %s", name, e, field)
+			}
+			out, _ := s.do(exitOK, "artifacts", "cat", "--statement", name)
+			if artifacts.Sum([]byte(out)) != rec.Statement.Digest {
+				t.Errorf("cat --statement %s: %s", name, out)
+			}
+		}
+	}
+	check(other, "inputs.01.assistant", other.Key.String(), other.Key.Digest.Hex()[:10], other.Result.Digest.Hex()[:10], other.Statement.Digest.Hex()[:10])
+	check(warm, "params.temperature", warm.Key.String())
+	if out, _ := s.do(exitOK, "artifacts", "ls", "--step", "call", "--json"); strings.Contains(out, "inline") || strings.Count(out, "\n") != 3 {
+		t.Errorf("ls: %s", out)
+	}
+	s.do(exitOK, "artifacts", "gc", "--grace", "1ns", "--apply")
+	e := s.explain(exitOK, warm.Key.String())
+	if e.Kind != targetTombstone || e.Computed == nil || e.Computed.Reproduction != "r-warm" {
+		t.Errorf("a removed call: %+v", e)
 	}
 }
 

@@ -135,7 +135,7 @@ func (a *app) cat(ctx context.Context, store *artifacts.Repository, name string,
 		return a.printJSON(ref)
 	}
 	if isStatement {
-		data, err := store.Statement(ctx, ref)
+		data, err := store.StatementOf(ctx, t.record)
 		if err != nil {
 			return err
 		}

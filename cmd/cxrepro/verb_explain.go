@@ -111,12 +111,12 @@ func (a *app) explain(ctx context.Context, store *artifacts.Repository, query, r
 		e.Summary = "garbage collection removed this blob"
 		return e, nil
 	}
-	return e, a.explainRecord(ctx, store, e, reproduction)
+	return e, a.explainRecord(ctx, store, e, t.record, reproduction)
 }
 
 // explainRecord fills in what the statement and the other keys of the step say.
-func (a *app) explainRecord(ctx context.Context, store *artifacts.Repository, e *explanation, reproduction string) error {
-	data, err := store.Statement(ctx, e.Statement)
+func (a *app) explainRecord(ctx context.Context, store *artifacts.Repository, e *explanation, rec artifacts.Record, reproduction string) error {
+	data, err := store.StatementOf(ctx, rec)
 	if errors.Is(err, artifacts.ErrNotFound) {
 		e.Summary = "its statement is gone: how it was computed is not known"
 		return nil
