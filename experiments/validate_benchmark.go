@@ -71,6 +71,28 @@ func BenchmarkRules(s *Spec) (cxreasonbench.Rules, error) {
 	return cxreasonbench.NewRules(p, s.Switches)
 }
 
+// BenchmarkRecipe returns everything beside the findings that decides what a built benchmark
+// asks, with the number of cases of each task in the order of the tables.
+//
+// Errors: those of [BenchmarkRules]; a spec that builds none.
+func BenchmarkRecipe(s *Spec) (r cxreasonbench.Recipe, quotas []int, err error) {
+	b := s.Benchmark
+	if b == nil || b.Source != SourceBuild {
+		return r, nil, fmt.Errorf("spec %s builds no benchmark", s.Name)
+	}
+	if r.Rules, err = BenchmarkRules(s); err != nil {
+		return r, nil, err
+	}
+	if err = r.Sample.UnmarshalText([]byte(b.Sample)); err != nil {
+		return r, nil, err
+	}
+	if err = r.Profile.UnmarshalText([]byte(b.Pictures)); err != nil {
+		return r, nil, err
+	}
+	r.Seed = b.Seed
+	return r, cxreasonbench.Quotas(b.Cases), nil
+}
+
 // benchmark checks the benchmark section with the switches, and brings the switches into normal
 // form: those that say what the preset says anyway are left out.
 func (v *validation) benchmark(s *Spec) {

@@ -28,9 +28,7 @@ type PlanBenchmarkResult struct {
 	Drawn  artifacts.Ref `json:"drawn"`
 	Cases  int           `json:"cases"`
 	Chunks int           `json:"chunks"`
-	// Short lists tasks that have fewer cases than the spec asks for, with how many are
-	// missing.
-	Short []Count `json:"short,omitempty"`
+	Totals ChunkTotals   `json:"totals"`
 }
 
 // BuildCasesInput builds the cases of one chunk of a BenchmarkPlan.
@@ -66,25 +64,19 @@ type BenchmarkResult struct {
 	// Ingest is the id that statements of an import carry.
 	Ingest string      `json:"ingest,omitempty"`
 	Cases  int         `json:"cases"`
-	Tasks  []TaskCases `json:"tasks"`
+	Tasks  []TaskRange `json:"tasks"`
 	Pairs  int         `json:"pairs"`
 	Totals ChunkTotals `json:"totals"`
-}
-
-// TaskCases are the numbers of one task's cases in the manifest: from First on, Count of
-// them.
-type TaskCases struct {
-	Task  cxreasonbench.Task `json:"task"`
-	First int                `json:"first"`
-	Count int                `json:"count"`
+	// Short counts by task how many cases there are less than the spec asks for.
+	Short []Count `json:"short,omitempty"`
 }
 
 // TasksOf lists the tasks of a manifest's cases, which are sorted by task.
-func TasksOf(cases []BenchmarkCase) []TaskCases {
-	var list []TaskCases
+func TasksOf(cases []BenchmarkCase) []TaskRange {
+	var list []TaskRange
 	for i, c := range cases {
 		if n := len(list); n == 0 || list[n-1].Task != c.Task {
-			list = append(list, TaskCases{Task: c.Task, First: i})
+			list = append(list, TaskRange{Task: c.Task, First: i})
 		}
 		list[len(list)-1].Count++
 	}
@@ -116,6 +108,8 @@ type BuiltCases struct {
 	Chunk int                 `json:"chunk"`
 	Cases []BenchmarkCase     `json:"cases"`
 	Tally cxreasonbench.Tally `json:"tally"`
+	// Dropped counts by task the drawn cases of which a picture cannot be shown.
+	Dropped []Count `json:"dropped,omitempty"`
 }
 
 // BuiltCasesMediaType is the media type of BuiltCases.

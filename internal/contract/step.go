@@ -11,6 +11,7 @@ const (
 	StepImportMasks = "import-masks"
 	StepAssess      = "assess"
 	StepSummarise   = "summarise"
+	StepDrawCases   = "draw-cases"
 	StepBuildCase   = "build-case"
 	StepImportCase  = "import-case"
 	// StepReproduction marks a finished reproduction; its result is the receipt. It is not
@@ -26,6 +27,7 @@ const (
 	versionImportMasks  = 1
 	versionAssess       = 1
 	versionSummarise    = 1
+	versionDrawCases    = 1
 	versionBuildCase    = 1
 	versionImportCase   = 1
 	versionReproduction = 1

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"cxrepro/internal/chexstruct"
 	"cxrepro/internal/cxr"
@@ -36,6 +37,23 @@ type Overlay struct {
 // Path is the picture's official path for a case: "/cardiomegaly/heart/ID.png".
 func (o Overlay) Path(caseID string) string {
 	return "/" + o.Task.String() + "/" + o.Structure + "/" + caseID + ".png"
+}
+
+// OverlayAt reads an official path back. For an annotated picture, "/rotation/ID.png", the
+// structure is empty; ok is false for any other form and for an unknown task.
+func OverlayAt(path string) (o Overlay, ok bool) {
+	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
+	if !strings.HasPrefix(path, "/") || len(parts) < 2 || len(parts) > 3 {
+		return Overlay{}, false
+	}
+	o.Task, ok = chexstruct.ParseTask(parts[0])
+	if !ok || !o.Task.Diagnostic() {
+		return Overlay{}, false
+	}
+	if len(parts) == 3 {
+		o.Structure = parts[1]
+	}
+	return o, true
 }
 
 // Reading is what was measured under a task, unrounded. Which field counts follows from the

@@ -69,30 +69,39 @@ func PlanBenchmark(r Recipe, candidates []Source, quotas []int) ([]TaskPlan, err
 	}
 	plans := make([]TaskPlan, len(taskTable))
 	for i, t := range Tasks() {
-		cases, left, err := Sample(r.Rules, r.Sample, r.Seed, t, byTask[t], quotas[i])
+		p, err := PlanTask(r, t, byTask[t], quotas[i])
 		if err != nil {
-			return nil, err
-		}
-		ids := make([]string, len(cases))
-		p := TaskPlan{Task: t, Cases: cases, Told: TaskManifest{Task: t, Candidates: len(byTask[t]), Cases: len(cases)}}
-		for j, s := range cases {
-			ids[j] = s.Case
-			if s.class() == 0 {
-				p.Told.Normal++
-			}
-		}
-		for _, e := range left {
-			if p.Told.Left == nil {
-				p.Told.Left = map[Ineligibility]int{}
-			}
-			p.Told.Left[e.Reason]++
-		}
-		if p.Formats, err = DealFormats(r.Rules, r.Seed, t, ids); err != nil {
 			return nil, err
 		}
 		plans[i] = p
 	}
 	return plans, nil
+}
+
+// PlanTask draws the cases of one task and deals their formats.
+//
+// Special cases and errors are those of [PlanBenchmark].
+func PlanTask(r Recipe, t Task, candidates []Source, quota int) (TaskPlan, error) {
+	cases, left, err := Sample(r.Rules, r.Sample, r.Seed, t, candidates, quota)
+	if err != nil {
+		return TaskPlan{}, err
+	}
+	p := TaskPlan{Task: t, Cases: cases, Told: TaskManifest{Task: t, Candidates: len(candidates), Cases: len(cases)}}
+	ids := make([]string, len(cases))
+	for j, s := range cases {
+		ids[j] = s.Case
+		if s.class() == 0 {
+			p.Told.Normal++
+		}
+	}
+	for _, e := range left {
+		if p.Told.Left == nil {
+			p.Told.Left = map[Ineligibility]int{}
+		}
+		p.Told.Left[e.Reason]++
+	}
+	p.Formats, err = DealFormats(r.Rules, r.Seed, t, ids)
+	return p, err
 }
 
 // NewManifest describes what was built.

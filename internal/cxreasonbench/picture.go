@@ -1,6 +1,7 @@
 package cxreasonbench
 
 import (
+	"errors"
 	"fmt"
 	"image/color"
 	"math"
@@ -54,6 +55,14 @@ func (p *Profile) UnmarshalText(b []byte) error {
 	*p = Profile(i)
 	return nil
 }
+
+// PictureVersion names the way pictures are drawn. It rises when the bytes of a picture may
+// change for equal radiograph, masks, rules and profile.
+const PictureVersion = 1
+
+// ErrNotShown: a picture cannot be drawn, because a mask of it is empty or its positions
+// were not measured.
+var ErrNotShown = errors.New("it cannot be shown on this radiograph: its mask is empty or it was not measured")
 
 // longerSide of the pictures of the native profile, in pixels.
 const longerSide = 1024
@@ -184,4 +193,38 @@ func filled(m mask.Mask) mask.Mask {
 		return b.X0 > box.X0 && b.X1 < box.X1 && b.Y0 > box.Y0 && b.Y1 < box.Y1
 	})
 	return m.Or(holes)
+}
+
+// DrawItems draws every picture that the items of a case show beside the radiograph itself, by
+// Picture.Path.
+//
+// Errors: those of [Scene.DrawStructure] and [Scene.DrawAnnotated]; a path that names neither.
+func (s *Scene) DrawItems(rules Rules, profile Profile, items []Item) (map[string][]byte, error) {
+	drawn := map[string][]byte{}
+	for _, it := range items {
+		for _, q := range it.Questions {
+			for _, p := range q.Pictures {
+				if _, done := drawn[p.Path]; done || p.Kind == Radiograph {
+					continue
+				}
+				data, err := s.drawPicture(rules, profile, p)
+				if err != nil {
+					return nil, err
+				}
+				drawn[p.Path] = data
+			}
+		}
+	}
+	return drawn, nil
+}
+
+func (s *Scene) drawPicture(rules Rules, profile Profile, p Picture) ([]byte, error) {
+	o, _ := OverlayAt(p.Path)
+	if p.Kind == StructurePicture && o.Structure != "" {
+		return s.DrawStructure(rules, profile, o)
+	}
+	if p.Kind == AnnotatedPicture && o.Structure == "" && o.Task.Diagnostic() {
+		return s.DrawAnnotated(profile, o.Task)
+	}
+	return nil, fmt.Errorf("cxreasonbench: draw: a %s is no path of the official layout", p.Kind)
 }

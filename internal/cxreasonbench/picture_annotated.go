@@ -16,7 +16,8 @@ import (
 //
 // The printed numbers are enough to arrive at the range that holds the value.
 //
-// Errors: a task that was not measured on this radiograph.
+// Errors: a section that is no diagnostic task; ErrNotShown for a task that was not measured
+// on this radiograph.
 func (s *Scene) DrawAnnotated(profile Profile, t Task) ([]byte, error) {
 	_, side := s.sides(profile)
 	k, err := s.pen(profile, side)
@@ -28,7 +29,7 @@ func (s *Scene) DrawAnnotated(profile Profile, t Task) ([]byte, error) {
 		return nil, fmt.Errorf("cxreasonbench: draw: %s is no diagnostic task", t)
 	}
 	if !draw(k, &s.Marks) {
-		return nil, fmt.Errorf("cxreasonbench: draw: the annotated picture of %s cannot be shown: it was not measured", t)
+		return nil, fmt.Errorf("cxreasonbench: draw: the annotated picture of %s: %w", t, ErrNotShown)
 	}
 	return k.PNG()
 }

@@ -2,6 +2,7 @@ package cxreasonbench
 
 import (
 	"fmt"
+	"slices"
 
 	"cxrepro/internal/anatomy"
 	"cxrepro/internal/chexstruct"
@@ -13,36 +14,20 @@ import (
 // DrawStructure returns the PNG of one structure on the whole radiograph: a mask with its
 // contour, or a reference line, and no words.
 //
-// Errors: a structure that the task does not have, or that the scene cannot show because its
-// mask is empty or its marks were not measured.
+// Errors: a structure that the task does not have; ErrNotShown.
 func (s *Scene) DrawStructure(rules Rules, profile Profile, o Overlay) ([]byte, error) {
 	side, _ := s.sides(profile)
 	k, err := s.pen(profile, side)
 	if err != nil {
 		return nil, err
 	}
-	shape, ok := structureShapes[o.Structure]
-	if !ok {
-		return nil, fmt.Errorf("cxreasonbench: draw: there is no structure %q", o.Structure)
+	masks, lines, err := s.shape(rules, o)
+	if err != nil {
+		return nil, err
 	}
-	masks, lines := shape(s, rules, o.Task)
-	drawn := 0
-	var full []mask.Mask
-	for _, m := range masks {
-		if !m.IsEmpty() {
-			full = append(full, m)
-		}
-	}
-	if len(full) == len(masks) && len(masks) > 0 {
-		k.masks(full...)
-		drawn++
-	}
+	k.masks(masks...)
 	for _, l := range lines {
 		k.Segment(l[0], l[1], overlay.Stroke{Colour: k.style.red, Width: k.style.line})
-		drawn++
-	}
-	if drawn == 0 {
-		return nil, fmt.Errorf("cxreasonbench: draw: %s of %s cannot be shown: its mask is empty or it was not measured", o.Structure, o.Task)
 	}
 	if profile == ProfileOfficial {
 		w, h := k.Bounds()
@@ -51,6 +36,28 @@ func (s *Scene) DrawStructure(rules Rules, profile Profile, o Overlay) ([]byte, 
 		return framed.PNG()
 	}
 	return k.PNG()
+}
+
+// Shows reports whether a structure can be shown on this radiograph.
+func (s *Scene) Shows(rules Rules, o Overlay) bool {
+	_, _, err := s.shape(rules, o)
+	return err == nil
+}
+
+// shape returns what is drawn for a structure. A pair of masks is shown only whole.
+func (s *Scene) shape(rules Rules, o Overlay) (masks []mask.Mask, lines []line, err error) {
+	of, ok := structureShapes[o.Structure]
+	if !ok {
+		return nil, nil, fmt.Errorf("cxreasonbench: draw: there is no structure %q", o.Structure)
+	}
+	masks, lines = of(s, rules, o.Task)
+	if slices.ContainsFunc(masks, mask.Mask.IsEmpty) {
+		masks = nil
+	}
+	if len(masks)+len(lines) == 0 {
+		return nil, nil, fmt.Errorf("cxreasonbench: draw: %s of %s: %w", o.Structure, o.Task, ErrNotShown)
+	}
+	return masks, lines, nil
 }
 
 type line [2]geom.Vec

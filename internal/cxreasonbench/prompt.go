@@ -21,6 +21,8 @@ type Pack struct {
 	file   packFile
 	data   []byte
 	digest artifacts.Digest
+	// questions is the digest of what the generator reads.
+	questions artifacts.Digest
 }
 
 type packFile struct {
@@ -112,6 +114,10 @@ func (p *Pack) Version() int { return p.file.Version }
 // Digest identifies the bytes of the pack.
 func (p *Pack) Digest() artifacts.Digest { return p.digest }
 
+// Questions identifies the texts that questions are made of: the pack without the system
+// message and the judge's prompts, which no question holds.
+func (p *Pack) Questions() artifacts.Digest { return p.questions }
+
 // Bytes are the pack as it was read.
 func (p *Pack) Bytes() []byte { return slices.Clone(p.data) }
 
@@ -177,6 +183,13 @@ func ParsePack(data []byte) (*Pack, error) {
 	if len(p.file.Tasks) != len(taskTable) {
 		return nil, fmt.Errorf("cxreasonbench: prompt pack: %d tasks, want the %d of the benchmark", len(p.file.Tasks), len(taskTable))
 	}
+	read := p.file
+	read.Version, read.Texts.System, read.Judge = 0, "", packOfJudge{}
+	text, err := artifacts.Canonical(read)
+	if err != nil {
+		return nil, fmt.Errorf("cxreasonbench: prompt pack: %w", err)
+	}
+	p.questions = artifacts.Sum(text)
 	return p, nil
 }
 

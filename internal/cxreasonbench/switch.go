@@ -191,6 +191,16 @@ func (r Rules) Overrides() []string {
 	return list
 }
 
+// Built returns the values of the switches that the generator reads, by name: those of the
+// dialogue, the judge and the scores change no question.
+func (r Rules) Built() map[string]string {
+	m := map[string]string{}
+	for _, s := range buildSettings {
+		m[string(s.name)] = r.Value(s.name)
+	}
+	return m
+}
+
 // String is the preset and the overrides, as every report prints them.
 func (r Rules) String() string {
 	if o := r.Overrides(); len(o) > 0 {
