@@ -37,6 +37,6 @@
 // # Limits
 //
 // The package does not try to fool a radiologist: texture of real lung, soft-tissue folds
-// and most pathology are absent. Lateral views, photographs and other modalities are not
-// drawn.
+// and most pathology are absent. A lateral view and an axial slice are sketches without
+// masks ([DrawKind]); photographs are not drawn.
 package phantom

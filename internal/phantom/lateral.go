@@ -11,7 +11,9 @@ import (
 // picture's left. It has no masks: it stands for the pictures that a view filter removes.
 //
 // Errors: a side outside MinSide..MaxSide.
-func (p *Phantom) Lateral(w, h int) (*cxr.Image, error) {
+func (p *Phantom) Lateral(w, h int) (*cxr.Image, error) { return p.lateral(w, h, Options{}) }
+
+func (p *Phantom) lateral(w, h int, o Options) (*cxr.Image, error) {
 	if w < MinSide || h < MinSide || w > MaxSide || h > MaxSide {
 		return nil, fmt.Errorf("phantom %d of seed %d: lateral size %dx%d: give sides of %d to %d pixels", p.Index, p.Seed, w, h, MinSide, MaxSide)
 	}
@@ -22,7 +24,7 @@ func (p *Phantom) Lateral(w, h int) (*cxr.Image, error) {
 	l.trunk()
 	l.chest()
 	l.bones()
-	e := exposureOf(p.Seed, p.Index, cxr.ViewLateral, false)
+	e := exposureOf(p.Seed, p.Index, cxr.ViewLateral, o.Wide)
 	s := newStream(p.Seed, p.Index, "lateral")
 	field := [4]int{0, 0, w, h}
 	im := &cxr.Image{Width: w, Height: h, Pix: c.develop(c.attenuation(e, s), e, field, s)}
