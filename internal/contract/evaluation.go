@@ -33,9 +33,6 @@ type TaskRange struct {
 	Count int                `json:"count"`
 }
 
-// TaskCases is TaskRange.
-type TaskCases = TaskRange
-
 // EvaluationInput puts a benchmark to one model in one way of sampling.
 type EvaluationInput struct {
 	Common       Common        `json:"common"`

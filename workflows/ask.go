@@ -1,0 +1,46 @@
+package workflows
+
+import (
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"cxrepro/internal/contract"
+	"cxrepro/internal/cxreasonbench"
+)
+
+// callModel makes one call to a model under evaluation or to a judge. It is bounded by time,
+// not by attempts: throttling and a broken network pass, and how long to wait is the
+// activity's to say.
+func callModel(ctx workflow.Context, d contract.DialoguesInput, in contract.AskInput) (contract.AskResult, error) {
+	model := d.Evaluation.Model
+	if in.Call.Kind != cxreasonbench.CallModel {
+		model = d.Evaluation.Judge
+	}
+	t := d.Common.Tuning
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue:              contract.QueueAsk(d.Common.Queue, model),
+		ScheduleToCloseTimeout: t.Calls.Patience,
+		StartToCloseTimeout:    t.Calls.Attempt,
+		HeartbeatTimeout:       t.Calls.Heartbeat,
+		WaitForCancellation:    true,
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval:        t.Retry,
+			BackoffCoefficient:     2,
+			MaximumInterval:        t.RetryMax,
+			NonRetryableErrorTypes: contract.Permanent(),
+		},
+	})
+	var out contract.AskResult
+	err := workflow.ExecuteActivity(ctx, contract.Ask.Name, in).Get(ctx, &out)
+	return out, err
+}
+
+// fatalCall reports whether an error of this type is about every call, not about one: it ends
+// the evaluation instead of leaving one dialogue after the other undetermined.
+func fatalCall(errType string) bool {
+	switch errType {
+	case contract.ErrTypeRefused, contract.ErrTypeSpec, contract.ErrTypeDataset, contract.ErrTypeOversize, contract.ErrTypeDigest:
+		return true
+	}
+	return false
+}
