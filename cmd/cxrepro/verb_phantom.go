@@ -37,6 +37,7 @@ type phantomFlags struct {
 	size     string
 	cases    bool
 	training bool
+	views    bool
 	shard    int
 	workers  int
 }
@@ -54,7 +55,9 @@ bytes everywhere.
 
 With --training it writes raw 512 x 512 pairs of picture and masks instead: shards
 images-NNNN.u8 (n x 512 x 512 bytes) and masks-NNNN.bits (n x 34 x 512 x 64 bytes, most
-significant bit leftmost), described by meta.json.
+significant bit leftmost), described by meta.json. With --views it writes pictures for
+the view check: any view, turned, mirrored, inverted, cut, slices and double pictures,
+prepared to 256 x 256 (images-NNNN.u8), with four bytes of truth each (labels-NNNN.u8).
 
 Exit codes: 0 ok; 1 failed; 2 usage.`,
 		Args: cobra.NoArgs,
@@ -64,6 +67,9 @@ Exit codes: 0 ok; 1 failed; 2 usage.`,
 			}
 			if f.training {
 				return a.writeTraining(f)
+			}
+			if f.views {
+				return a.writeViews(f)
 			}
 			return a.writePhantoms(c.Context(), f)
 		},
@@ -76,7 +82,8 @@ Exit codes: 0 ok; 1 failed; 2 usage.`,
 	fl.StringVar(&f.size, "size", "native", "picture size: native (about 1024 x 1231), mimic (about 2544 x 3056), 512, or WxH")
 	fl.BoolVar(&f.cases, "cases", false, "write the true masks as case files too")
 	fl.BoolVar(&f.training, "training", false, "write raw 512 x 512 training samples instead")
-	fl.IntVar(&f.shard, "shard", 256, "training samples per shard")
+	fl.BoolVar(&f.views, "views", false, "write pictures for the view check instead")
+	fl.IntVar(&f.shard, "shard", 256, "samples per shard, with --training or --views")
 	fl.IntVar(&f.workers, "workers", runtime.GOMAXPROCS(0), "phantoms drawn at a time")
 	return c
 }
@@ -89,8 +96,12 @@ func (f *phantomFlags) check() error {
 		return usageError("give --n, --shard and --workers of at least 1", "phantom generate: --n %d, --shard %d, --workers %d", f.n, f.shard, f.workers)
 	case f.first < 0 || f.first > phantom.MaxIndex+1-f.n:
 		return usageError(fmt.Sprintf("the phantoms of a folder have numbers 0 to %d", phantom.MaxIndex), "phantom generate: %d phantoms from number %d on", f.n, f.first)
+	case f.training && f.views:
+		return usageError("drop one of them", "phantom generate: --training and --views write different samples")
 	case f.training && (f.cases || f.size != "native"):
 		return usageError("drop --cases and --size, or --training", "phantom generate: --training writes 512 x 512 shards only")
+	case f.views && (f.cases || f.size != "native"):
+		return usageError("drop --cases and --size, or --views", "phantom generate: --views writes 256 x 256 shards only")
 	}
 	entries, err := os.ReadDir(f.out)
 	switch {

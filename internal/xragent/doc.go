@@ -1,8 +1,7 @@
 // Package xragent is the pure core of the X-Ragent reproduction: it reads two-turn
 // trajectories, decides which contracts they kept, compares what the reasoning says with
 // the verified measurements, and computes rewards, group-relative advantages and the
-// similarity of a rationale to reference findings. It also prepares a picture for the view
-// check, on numbers only.
+// similarity of a rationale to reference findings.
 //
 // Terms: a trajectory is two assistant turns around one observation message; a plan is
 // the list of tool calls of turn 1; a bundle holds the three measurements (ctr,

@@ -1,10 +1,11 @@
-package xragent
+package viewcheck
 
 import (
 	"encoding/json"
 	"image"
 	"image/color"
 	"image/png"
+	"math"
 	"os"
 	"testing"
 )
@@ -35,9 +36,9 @@ func readGrey(t *testing.T, name string) Grey {
 	return g
 }
 
-// TestViewStepsGolden holds each step against the original code's output: 1 to 3 exact,
+// TestStepsGolden holds each step against the original code's output: 1 to 3 exact,
 // 4 within 1e-9, 5 within one grey level (truncation below an integer).
-func TestViewStepsGolden(t *testing.T) {
+func TestStepsGolden(t *testing.T) {
 	data, err := os.ReadFile("testdata/preprocess/index.json")
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +61,7 @@ func TestViewStepsGolden(t *testing.T) {
 		t.Fatal(len(list), err)
 	}
 	for _, r := range list {
-		s, err := PrepareView(readGrey(t, r.Input))
+		s, err := Prepare(readGrey(t, r.Input))
 		if err != nil {
 			t.Errorf("%s: %v", r.Name, err)
 			continue
@@ -104,3 +105,5 @@ func differing(a, b Grey, tolerance float64) int {
 	}
 	return n
 }
+
+func near(a, b, tolerance float64) bool { return math.Abs(a-b) <= tolerance }

@@ -1,4 +1,4 @@
-package xragent
+package viewcheck
 
 import (
 	"fmt"
@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// ViewSide is the side of the square that the view model reads, in pixels.
-const ViewSide = 256
+// Side is the side of the square that the view model reads, in pixels.
+const Side = 256
 
 // Grey is a picture of numbers, row-major; x grows to the right, y downwards.
 type Grey struct {
@@ -17,8 +17,8 @@ type Grey struct {
 
 func (g Grey) at(x, y int) float64 { return g.Pix[y*g.Width+x] }
 
-// ViewSteps are the stages of the view check's preprocessing.
-type ViewSteps struct {
+// Steps are the stages of the view check's preprocessing.
+type Steps struct {
 	Stretched Grey    // 1: smallest..largest value to 0..255, truncated
 	Threshold float64 // 2: spread below which a line is border
 	Box       [4]int  // 2: x0, x1, y0, y1 with exclusive ends, in Stretched
@@ -31,7 +31,7 @@ type ViewSteps struct {
 
 // Input returns step 6: values in 0..1 of one channel, row-major; the model reads three
 // equal channels, channel last.
-func (s ViewSteps) Input() []float32 {
+func (s Steps) Input() []float32 {
 	out := make([]float32, len(s.Final.Pix))
 	for i, v := range s.Final.Pix {
 		out[i] = float32(v / 255)
@@ -44,20 +44,20 @@ func Luminance(r, g, b float64) float64 {
 	return float64(0.2125*r) + float64(0.7154*g) + float64(0.0721*b)
 }
 
-// PrepareView runs the preprocessing of the OpenCXR image sorter on the raw grey values.
+// Prepare runs the preprocessing of the OpenCXR image sorter on the raw grey values.
 //
 // Special cases: a constant picture becomes all zeros; the trimmed box loses one row at
 // the bottom, as the original does.
 // Source: steps and constants [official code].
-func PrepareView(in Grey) (ViewSteps, error) {
+func Prepare(in Grey) (Steps, error) {
 	if in.Width < 2 || in.Height < 2 || len(in.Pix) != in.Width*in.Height {
-		return ViewSteps{}, fmt.Errorf("picture of %d x %d with %d values; hint: at least 2 x 2", in.Width, in.Height, len(in.Pix))
+		return Steps{}, fmt.Errorf("picture of %d x %d with %d values; hint: at least 2 x 2", in.Width, in.Height, len(in.Pix))
 	}
-	s := ViewSteps{Stretched: stretch(in)}
+	s := Steps{Stretched: stretch(in)}
 	s.Threshold = 0.05 * deviation(s.Stretched.Pix)
 	s.Box = trim(s.Stretched, s.Threshold)
 	if s.Box[1]-s.Box[0] < 1 || s.Box[3]-s.Box[2] < 1 {
-		return ViewSteps{}, fmt.Errorf("picture of %d x %d is all border", in.Width, in.Height)
+		return Steps{}, fmt.Errorf("picture of %d x %d is all border", in.Width, in.Height)
 	}
 	crop := cut(s.Stretched, s.Box)
 	s.P1, s.P99 = percentile(crop.Pix, 1), percentile(crop.Pix, 99)
@@ -150,20 +150,20 @@ func percentile(v []float64, p float64) float64 {
 	return sorted[k] + float64((sorted[k+1]-sorted[k])*(at-float64(k)))
 }
 
-// fit resizes so that the long side is [ViewSide] and pads the short side with zeros.
+// fit resizes so that the long side is [Side] and pads the short side with zeros.
 func fit(g Grey) (Grey, [4]int) {
-	scale := float64(ViewSide) / float64(max(g.Width, g.Height))
-	w, h := ViewSide, ViewSide
+	scale := float64(Side) / float64(max(g.Width, g.Height))
+	w, h := Side, Side
 	if g.Width < g.Height {
 		w = max(1, int(math.RoundToEven(float64(g.Width)*scale)))
 	} else {
 		h = max(1, int(math.RoundToEven(float64(g.Height)*scale)))
 	}
 	small := resize(g, w, h)
-	x, y := int(math.RoundToEven(float64(ViewSide-w)/2)), int(math.RoundToEven(float64(ViewSide-h)/2))
-	out := Grey{ViewSide, ViewSide, make([]float64, ViewSide*ViewSide)}
+	x, y := int(math.RoundToEven(float64(Side-w)/2)), int(math.RoundToEven(float64(Side-h)/2))
+	out := Grey{Side, Side, make([]float64, Side*Side)}
 	for r := range h {
-		copy(out.Pix[(y+r)*ViewSide+x:], small.Pix[r*w:(r+1)*w])
+		copy(out.Pix[(y+r)*Side+x:], small.Pix[r*w:(r+1)*w])
 	}
 	return out, [4]int{x, y, w, h}
 }
