@@ -37,6 +37,9 @@ type CallError struct {
 	Detail     string
 	// Sent says that the request may have reached the endpoint, so it may be billed.
 	Sent bool
+	// Cause is the context's error where the call ended because of it; nothing else is kept,
+	// since errors of clients may quote requests.
+	Cause error
 }
 
 func (e *CallError) Error() string {
@@ -52,6 +55,9 @@ func (e *CallError) Error() string {
 	}
 	return s
 }
+
+// Unwrap returns the context's error, if that is why the call ended.
+func (e *CallError) Unwrap() error { return e.Cause }
 
 // Pauses reports whether a person must act before trying again can help.
 func (e *CallError) Pauses() bool {

@@ -2,6 +2,7 @@ package lvlm
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"cxrepro/artifacts"
@@ -62,6 +63,14 @@ const (
 	Invalid Outcome = "request_invalid"
 )
 
+// Outcomes returns every outcome, Answered first.
+func Outcomes() []Outcome {
+	return []Outcome{Answered, Refusal, SafetyBlock, Empty, Truncated, Invalid}
+}
+
+// Valid reports whether o is one of the outcomes.
+func (o Outcome) Valid() bool { return slices.Contains(Outcomes(), o) }
+
 // Answer is what is recorded as the result of a call: no times, no ids.
 type Answer struct {
 	Format  string  `json:"format"`
@@ -84,8 +93,19 @@ type Served struct {
 	Model       string         `json:"model,omitempty"`
 	Fingerprint string         `json:"fingerprint,omitempty"`
 	ID          string         `json:"id,omitempty"`
-	Usage       dialogue.Usage `json:"usage"`
-	Latency     time.Duration  `json:"latency_ns"`
+	// RequestID is the endpoint's name for the request, for its operator.
+	RequestID string         `json:"request_id,omitempty"`
+	Usage     dialogue.Usage `json:"usage"`
+	Latency   time.Duration  `json:"latency_ns"`
+	// Unfiltered says that the endpoint's content filter was out of order.
+	Unfiltered bool `json:"unfiltered,omitempty"`
+	// What we used to get there: endpoint card, deployment or model name as sent, API
+	// version, region and software.
+	Endpoint   string `json:"endpoint,omitempty"`
+	Deployment string `json:"deployment,omitempty"`
+	APIVersion string `json:"api_version,omitempty"`
+	Region     string `json:"region,omitempty"`
+	SDK        string `json:"sdk,omitempty"`
 }
 
 // Reply is an answer with what the endpoint told about it.

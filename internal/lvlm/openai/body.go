@@ -1,0 +1,172 @@
+package openai
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"sort"
+
+	"github.com/openai/openai-go/v3/option"
+
+	"cxrepro/internal/dialogue"
+	"cxrepro/internal/lvlm"
+	"cxrepro/internal/lvlm/picture"
+)
+
+// body is a request's JSON in pieces: our text between encoded pictures, which are not copied.
+type body struct {
+	pieces [][]byte
+	size   int64
+	buf    bytes.Buffer
+}
+
+// text adds what was written to buf since the last piece.
+func (b *body) cut() {
+	if b.buf.Len() == 0 {
+		return
+	}
+	b.piece(bytes.Clone(b.buf.Bytes()))
+	b.buf.Reset()
+}
+
+func (b *body) piece(p []byte) {
+	b.pieces = append(b.pieces, p)
+	b.size += int64(len(p))
+}
+
+// reader reads the whole body from its beginning.
+func (b *body) reader() io.ReadCloser {
+	readers := make([]io.Reader, len(b.pieces))
+	for i, p := range b.pieces {
+		readers[i] = bytes.NewReader(p)
+	}
+	return io.NopCloser(io.MultiReader(readers...))
+}
+
+// sized is a middleware that states the body's length: servers refuse, or read slowly, what
+// comes in chunks.
+func (b *body) sized(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+	req.ContentLength = b.size
+	req.GetBody = func() (io.ReadCloser, error) { return b.reader(), nil }
+	return next(req)
+}
+
+// body writes the request. Messages come first: they are what two requests have in common.
+func (c *Client) body(ctx context.Context, r lvlm.Request, fetch lvlm.PictureFunc) (*body, error) {
+	if err := r.Transcript.Validate(); err != nil {
+		return nil, err
+	}
+	b := &body{}
+	b.buf.WriteString(`{"messages":[`)
+	for i, m := range r.Transcript.Messages {
+		if i > 0 {
+			b.buf.WriteByte(',')
+		}
+		if err := c.message(ctx, b, m, fetch); err != nil {
+			return nil, err
+		}
+	}
+	b.buf.WriteByte(']')
+	fields, err := c.fields(r)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range sortedNames(fields) {
+		b.buf.WriteByte(',')
+		writeString(&b.buf, name)
+		b.buf.WriteByte(':')
+		if err := writeValue(&b.buf, fields[name]); err != nil {
+			return nil, fmt.Errorf("field %s of the request: %w", name, err)
+		}
+	}
+	b.buf.WriteByte('}')
+	b.cut()
+	return b, nil
+}
+
+// message writes one message: a plain text, or a list of text and pictures.
+func (c *Client) message(ctx context.Context, b *body, m dialogue.Message, fetch lvlm.PictureFunc) error {
+	b.buf.WriteString(`{"role":`)
+	writeString(&b.buf, m.Role.String())
+	b.buf.WriteString(`,"content":`)
+	if len(m.Images()) == 0 {
+		writeString(&b.buf, m.Text())
+		b.buf.WriteByte('}')
+		return nil
+	}
+	for i, p := range m.Parts {
+		b.buf.WriteByte("[,"[min(i, 1)])
+		if p.Image == nil {
+			b.buf.WriteString(`{"type":"text","text":`)
+			writeString(&b.buf, p.Text)
+			b.buf.WriteByte('}')
+			continue
+		}
+		encoded, err := c.o.Pictures.Encoded(ctx, *p.Image, picture.Fetch(fetch))
+		if err != nil {
+			return err
+		}
+		b.buf.WriteString(`{"type":"image_url","image_url":{"url":"data:` + p.Image.MediaType + `;base64,`)
+		b.cut()
+		b.piece(encoded)
+		b.buf.WriteString(`"}}`)
+	}
+	b.buf.WriteString(`]}`)
+	return nil
+}
+
+// fields lists everything but the messages.
+func (c *Client) fields(r lvlm.Request) (map[string]any, error) {
+	d := r.Decoding
+	if d.ThinkingBudget != nil {
+		return nil, &lvlm.CallError{Class: lvlm.Configured, Detail: "chat completions have no thinking budget; the model card's decoding names one"}
+	}
+	f := map[string]any{"model": c.o.Model}
+	for name, v := range d.Extra {
+		if err := lvlm.CheckExtra(lvlm.ChatVersion, name); err != nil {
+			return nil, &lvlm.CallError{Class: lvlm.Configured, Detail: "extra of the model card: " + err.Error()}
+		}
+		f[name] = v
+	}
+	if d.Temperature != nil {
+		f["temperature"] = *d.Temperature
+	}
+	if d.TopP != nil {
+		f["top_p"] = *d.TopP
+	}
+	if d.MaxTokens > 0 {
+		f[c.o.LimitField] = d.MaxTokens
+	}
+	if d.Seed != nil {
+		f["seed"] = *d.Seed + int64(r.Draw)
+	}
+	if len(d.Stop) > 0 {
+		f["stop"] = d.Stop
+	}
+	return f, nil
+}
+
+func sortedNames(m map[string]any) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	sort.Strings(out)
+	return out
+}
+
+func writeString(buf *bytes.Buffer, s string) { _ = writeValue(buf, s) }
+
+// writeValue writes JSON that escapes no more than it must.
+func writeValue(buf *bytes.Buffer, v any) error {
+	enc := json.NewEncoder(buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	buf.Truncate(buf.Len() - 1) // the encoder's line feed
+	return nil
+}

@@ -1,0 +1,25 @@
+// Package recorded stands where a model endpoint would, and asks nothing.
+//
+// An evaluation whose every call is in the ledger runs through without a network: the ledger
+// is read first. What it does not hold is a failure that a person must act on, never an answer.
+package recorded
+
+import (
+	"context"
+
+	"cxrepro/internal/lvlm"
+)
+
+// Asker refuses every call.
+type Asker struct{}
+
+var _ lvlm.Asker = Asker{}
+
+// Ask returns a *lvlm.CallError of class Configured.
+func (Asker) Ask(context.Context, lvlm.Request, lvlm.PictureFunc) (lvlm.Reply, error) {
+	return lvlm.Reply{}, &lvlm.CallError{
+		Class:  lvlm.Configured,
+		Code:   "not_in_ledger",
+		Detail: "the call is not in the ledger, and this worker only replays; name endpoint cards with --endpoints to ask it",
+	}
+}
