@@ -30,6 +30,12 @@ func (r *reproduction) handlers(ctx workflow.Context, cancel workflow.CancelFunc
 			return err
 		}
 	}
+	err := workflow.SetUpdateHandlerWithOptions(ctx, contract.UpdateBudget, r.setBudget, workflow.UpdateHandlerOptions{
+		Validator: func(_ workflow.Context, micro int64) error { return r.maySpend(micro) },
+	})
+	if err != nil {
+		return err
+	}
 	if err := workflow.SetQueryHandler(ctx, contract.QueryProgress, r.progress); err != nil {
 		return err
 	}
@@ -82,9 +88,30 @@ func (r *reproduction) resume(ctx workflow.Context) (contract.Progress, error) {
 	return r.progress()
 }
 
+// maySpend refuses a budget that says nothing, and one for a reproduction that spends nothing.
+func (r *reproduction) maySpend(micro int64) error {
+	switch {
+	case r.closing || r.cancelled || r.state != contract.StateRunning:
+		return fmt.Errorf("the reproduction is %s; it spends nothing any more", r.stateNow())
+	case micro < 0:
+		return fmt.Errorf("a budget of %d micro-units; want 0 for no limit, or more", micro)
+	}
+	return nil
+}
+
+// setBudget changes what the reproduction may spend, for every call from now on.
+func (r *reproduction) setBudget(ctx workflow.Context, micro int64) (contract.Progress, error) {
+	g := r.gate.state
+	g.Budget = micro
+	g.Seq++
+	r.gate.set(g)
+	r.tell(ctx)
+	return r.progress()
+}
+
 // shut sets the gate and tells every active stage. A stage that just ended needs no word.
 func (r *reproduction) shut(ctx workflow.Context, g contract.Gate) {
-	g.Seq = r.gate.state.Seq + 1
+	g.Seq, g.Budget = r.gate.state.Seq+1, r.gate.state.Budget
 	r.gate.set(g)
 	r.tell(ctx)
 }
@@ -103,6 +130,9 @@ func (r *reproduction) tell(ctx workflow.Context) {
 				workflow.GetLogger(ctx).Info("stage not told of the gate", "stage", stage, "shard", i, "err", err)
 			}
 		}
+	}
+	if r.gate.state == g {
+		r.evaluate.family.tell(ctx)
 	}
 }
 
@@ -154,6 +184,13 @@ func (r *reproduction) progress() (contract.Progress, error) {
 	if !r.summary.Summary.IsZero() {
 		sum.State, sum.Items = contract.StateDone, 1
 	}
-	p.Stages = append(p.Stages, sum)
+	if m.Windows == 0 {
+		p.Stages = nil // nothing but a benchmark that was there before
+	} else {
+		p.Stages = append(p.Stages, sum)
+	}
+	if r.evaluates() {
+		p.Stages = append(p.Stages, r.evaluateProgress()...)
+	}
 	return p, nil
 }

@@ -2,11 +2,13 @@ package workflows
 
 import (
 	"errors"
+	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"cxrepro/experiments"
 	"cxrepro/internal/contract"
 )
 
@@ -15,6 +17,9 @@ import (
 func Launch(ctx workflow.Context, in contract.LaunchInput) (contract.LaunchResult, error) {
 	c := in.Common
 	started := workflow.Now(ctx)
+	if c.Benchmark == experiments.SourceRelease {
+		return launchRelease(ctx, c, started)
+	}
 	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID:            contract.IngestWorkflowID(c.Spec),
 		TaskQueue:             contract.QueueCPU(c.Queue),
@@ -28,9 +33,27 @@ func Launch(ctx workflow.Context, in contract.LaunchInput) (contract.LaunchResul
 	if err != nil {
 		return contract.LaunchResult{}, passOnChild(err)
 	}
-	id := data.Manifest.Reproduction
+	return launchOver(ctx, contract.ReproductionInput{Common: c, Reproduction: data.Manifest.Reproduction, Ingest: data, Launched: started})
+}
+
+// launchRelease reads a published benchmark, which is its own data set.
+func launchRelease(ctx workflow.Context, c contract.Common, started time.Time) (contract.LaunchResult, error) {
+	b, err := call(ctx, c, work{queue: contract.QueueCPU(c.Queue)}, contract.ImportRelease, contract.ImportReleaseInput{Plan: c.Plan})
+	if err != nil {
+		return contract.LaunchResult{}, passOn(err)
+	}
+	data := contract.IngestResult{
+		Ingest: b.Ingest, Totals: b.Totals,
+		Manifest: contract.ManifestResult{Manifest: b.Benchmark, Reproduction: b.Reproduction},
+	}
+	return launchOver(ctx, contract.ReproductionInput{Common: c, Reproduction: b.Reproduction, Ingest: data, Launched: started, Benchmark: &b})
+}
+
+// launchOver starts the reproduction over what was read, unless it is finished.
+func launchOver(ctx workflow.Context, in contract.ReproductionInput) (contract.LaunchResult, error) {
+	c, id := in.Common, in.Reproduction
 	found, err := call(ctx, c, work{queue: contract.QueueCPU(c.Queue)}, contract.FindReceipt, contract.FindReceiptInput{
-		Reproduction: id, Plan: c.Plan, Manifest: data.Manifest.Manifest,
+		Reproduction: id, Plan: c.Plan, Manifest: in.Ingest.Manifest.Manifest,
 	})
 	if err != nil {
 		return contract.LaunchResult{}, err
@@ -38,7 +61,7 @@ func Launch(ctx workflow.Context, in contract.LaunchInput) (contract.LaunchResul
 	if !found.Receipt.IsZero() {
 		return contract.LaunchResult{Reproduction: id, Finished: found.Receipt}, nil
 	}
-	err = startReproduction(ctx, contract.ReproductionInput{Common: c, Reproduction: id, Ingest: data, Launched: started})
+	err = startReproduction(ctx, in)
 	return contract.LaunchResult{Reproduction: id}, err
 }
 

@@ -30,6 +30,7 @@ type reproduction struct {
 	closing   bool
 	shards    []shard
 	summary   contract.SummariseResult
+	evaluate  evaluate
 	state     string
 }
 
@@ -45,6 +46,8 @@ type shard struct {
 // while one is assessed the next is segmented.
 func Reproduction(ctx workflow.Context, in contract.ReproductionInput) (contract.ReproductionResult, error) {
 	r := &reproduction{in: in, state: contract.StateRunning}
+	r.gate.state.Budget = in.Common.Tuning.Calls.Budget
+	r.evaluate.family = family{common: in.Common, reproduction: in.Reproduction, gate: &r.gate}
 	for begin := 0; begin < in.Ingest.Manifest.Windows; begin += in.Common.Tuning.Shard {
 		end := min(begin+in.Common.Tuning.Shard, in.Ingest.Manifest.Windows)
 		r.shards = append(r.shards, shard{begin: begin, end: end, active: map[string]string{}, done: map[string]contract.StageResult{}})
@@ -85,23 +88,39 @@ func (r *reproduction) run(ctx workflow.Context) (contract.ReproductionResult, e
 			redone += r.shards[i].done[stage].Redone
 		}
 	}
-	summary, err := call(ctx, c, cpu, contract.Summarise, contract.SummariseInput{
-		Plan: c.Plan, Manifest: r.in.Ingest.Manifest.Manifest, Outputs: outputs,
-		Reproduction: r.in.Reproduction, Ingest: r.in.Ingest.Ingest,
-	})
-	if err != nil {
-		return contract.ReproductionResult{}, err
+	if len(r.shards) > 0 {
+		summary, err := call(ctx, c, cpu, contract.Summarise, contract.SummariseInput{
+			Plan: c.Plan, Manifest: r.in.Ingest.Manifest.Manifest, Outputs: outputs,
+			Reproduction: r.in.Reproduction, Ingest: r.in.Ingest.Ingest,
+		})
+		if err != nil {
+			return contract.ReproductionResult{}, err
+		}
+		r.summary = summary
 	}
-	r.summary = summary
+	out := contract.ReproductionResult{ResultDigest: r.summary.ResultDigest}
+	var asked *contract.ReceiptEvaluation
+	if r.evaluates() {
+		var err error
+		if asked, err = r.runEvaluation(ctx, outputs); err != nil {
+			return contract.ReproductionResult{}, err
+		}
+		if r.in.Benchmark == nil {
+			totals.Add(r.evaluate.benchmark.Totals)
+		}
+		if asked != nil {
+			out.ResultDigest = asked.Tables.ResultDigest
+		}
+	}
 	receipt, err := call(ctx, c, cpu, contract.WriteReceipt, contract.ReceiptInput{
-		Common: c, Reproduction: r.in.Reproduction, Ingest: r.in.Ingest, Summary: summary, Outputs: outputs,
-		Totals: totals, Redone: redone, Launched: r.in.Launched, Ended: workflow.Now(ctx),
+		Common: c, Reproduction: r.in.Reproduction, Ingest: r.in.Ingest, Summary: r.summary, Outputs: outputs,
+		Totals: totals, Redone: redone, Launched: r.in.Launched, Ended: workflow.Now(ctx), Evaluation: asked,
 	})
 	if err != nil {
 		return contract.ReproductionResult{}, err
 	}
-	r.state = contract.StateDone
-	return contract.ReproductionResult{Receipt: receipt.Receipt, ResultDigest: summary.ResultDigest}, nil
+	r.state, out.Receipt = contract.StateDone, receipt.Receipt
+	return out, nil
 }
 
 // runShards runs segmentation then assessment of every shard, a bounded number at a time.
