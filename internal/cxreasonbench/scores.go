@@ -43,6 +43,16 @@ func (c Column) String() string {
 	return columnText[c]
 }
 
+// ParseColumn returns the column with a text form; ok is false for any other text.
+func ParseColumn(text string) (c Column, ok bool) {
+	for c := Initial; c.Valid(); c++ {
+		if columnText[c] == text {
+			return c, true
+		}
+	}
+	return 0, false
+}
+
 // Columns returns the columns of a path in the order of the tables.
 func Columns(path Path) []Column {
 	switch path {
