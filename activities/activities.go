@@ -122,6 +122,7 @@ func (a *Activities) RegisterCPU(r worker.ActivityRegistry) {
 	register(a, r, contract.ReconcilePage, a.ReconcilePage)
 	register(a, r, contract.Summarise, a.Summarise)
 	register(a, r, contract.WriteReceipt, a.WriteReceipt)
+	a.registerBenchmark(r)
 }
 
 // RegisterGPU registers segmentation.

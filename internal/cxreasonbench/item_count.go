@@ -17,6 +17,15 @@ func (t Tally) Pairs() int { return t.Path1 + t.Path2 + t.RePath1 }
 // Questions is how many questions there are to put to a model.
 func (t Tally) Questions() int { return t.Path1 + t.Path2Asked + t.RePath1 }
 
+// Add adds another tally.
+func (t *Tally) Add(o Tally) {
+	t.Path1 += o.Path1
+	t.Path2 += o.Path2
+	t.RePath1 += o.RePath1
+	t.Path2Asked += o.Path2Asked
+	t.Files += o.Files
+}
+
 // Count adds items the way the paper counts pairs: in Path 1 and in the
 // re-evaluated Path 1 each round is one, in Path 2 each stage of a case is one.
 //

@@ -1,0 +1,299 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"go.temporal.io/sdk/testsuite"
+
+	"cxrepro/artifacts"
+	"cxrepro/artifacts/memstore"
+	"cxrepro/experiments"
+	"cxrepro/internal/contract"
+	"cxrepro/internal/cxr"
+	"cxrepro/internal/cxreasonbench"
+	"cxrepro/internal/phantom"
+)
+
+// phantomSpec measures phantoms by their true masks and builds a benchmark from them.
+const phantomSpec = `
+name: phantoms
+paper: test
+preset: corrected
+thresholds: {global.mask_count.mask_num_min: 25}
+tasks: [inclusion, inspiration, rotation, projection, cardiomegaly, mediastinal_widening, carina_angle, trachea_deviation,
+  aortic_knob_enlargement, ascending_aorta_enlargement, descending_aorta_tortuous, descending_aorta_enlargement]
+dataset:
+  name: phantom
+  layout: mimic-cxr-jpg
+  views: [PA, AP]
+  split: all
+  boxes: chest-imagenome
+  lungs: chexmask
+  lungs_min_dice: 0
+  data_use: synthetic
+  limits: {max_bytes: 67108864, max_pixels: 36000000}
+masks: {source: import, import: {kind: case, folder: truth}}
+benchmark: {source: build, cases: 24, sample: balanced, pictures: official, seed: 3}
+`
+
+// bench is a store with measured phantoms, and the activities one after the other.
+type bench struct {
+	t        *testing.T
+	a        *Activities
+	env      *testsuite.TestActivityEnvironment
+	plan     artifacts.Ref
+	manifest contract.ManifestResult
+	outputs  []artifacts.Ref
+}
+
+// phantomFiles are the folders of a phantom data set by the name of their data root.
+var phantomFiles = sync.OnceValues(func() (map[string]fs.FS, error) {
+	o := phantom.DatasetOptions{Seed: 5, Sizing: phantom.Sizing{Width: 400, Height: 480}, Cases: true}
+	var tables phantom.Tables
+	var files []phantom.File
+	for i := range 10 {
+		s, err := phantom.NewStudy(i, o)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, s.Files...)
+		tables.Add(s)
+	}
+	more, _, err := tables.Files(o)
+	if err != nil {
+		return nil, err
+	}
+	roots := map[string]fs.FS{}
+	for name, folder := range map[string]string{
+		"phantom": phantom.FolderImages, dataBoxes: phantom.FolderImaGenome, dataLungs: phantom.FolderCheXmask, dataMasks: "",
+	} {
+		disk := fstest.MapFS{}
+		for _, f := range append(files, more...) {
+			if rest, ok := strings.CutPrefix(f.Name, folder+"/"); ok || folder == "" {
+				if folder == "" {
+					rest = f.Name
+				}
+				disk[rest] = &fstest.MapFile{Data: f.Data}
+			}
+		}
+		roots[name] = disk
+	}
+	return roots, nil
+})
+
+func act[In, Out any](b *bench, fn func(context.Context, In) (Out, error), in In) Out {
+	b.t.Helper()
+	out, err := try(b, fn, in)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return out
+}
+
+func try[In, Out any](b *bench, fn func(context.Context, In) (Out, error), in In) (out Out, err error) {
+	b.t.Helper()
+	b.env.RegisterActivity(fn)
+	v, err := b.env.ExecuteActivity(fn, in)
+	if err != nil {
+		return out, err
+	}
+	return out, v.Get(&out)
+}
+
+// newBench plans a spec on a store.
+func newBench(t *testing.T, store *artifacts.Repository, data map[string]fs.FS, spec string, sets ...string) *bench {
+	t.Helper()
+	var suite testsuite.WorkflowTestSuite
+	b := &bench{t: t, env: suite.NewTestActivityEnvironment()}
+	b.env.SetTestTimeout(2 * time.Minute)
+	s, err := experiments.Parse("spec.yaml", []byte(spec), sets...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	pack, err := store.Put(ctx, cxreasonbench.Prompts().Bytes(), cxreasonbench.PackMediaType)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := experiments.Pin(s, experiments.Pins{Prompts: pack})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.plan, err = putJSON(ctx, store, p, experiments.PlanMediaType); err != nil {
+		t.Fatal(err)
+	}
+	b.a, err = New(Options{Store: store, Owner: artifacts.Owner{Worker: "tester"}, Now: time.Now, Data: data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// measured is a bench whose phantoms have their findings.
+func measured(t *testing.T, store *artifacts.Repository, sets ...string) *bench {
+	t.Helper()
+	data, err := phantomFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t, store, data, phantomSpec, sets...)
+	scan := act(b, b.a.ScanTables, contract.ScanInput{Plan: b.plan})
+	chunk := act(b, b.a.IngestChunk, contract.IngestChunkInput{Plan: b.plan, Rows: scan.Rows, Lungs: scan.Lungs, Ingest: scan.Ingest, Count: scan.Count})
+	b.manifest = act(b, b.a.BuildManifest, contract.ManifestInput{Plan: b.plan, Scan: scan, Chunks: b.packed(chunk.Output)})
+	in := contract.WindowInput{Plan: b.plan, Manifest: b.manifest.Manifest, Reproduction: b.manifest.Reproduction, Ingest: scan.Ingest}
+	act(b, b.a.SegmentChunk, in)
+	b.outputs = []artifacts.Ref{b.packed(act(b, b.a.AssessWindow, in).Output)}
+	return b
+}
+
+func (b *bench) packed(refs ...artifacts.Ref) artifacts.Ref {
+	b.t.Helper()
+	var p contract.Packed
+	for i, r := range refs {
+		p.Items = append(p.Items, contract.PackItem{Index: i, Ref: r})
+	}
+	ref, err := putJSON(context.Background(), b.a.opts.Store, p, contract.PackMediaType)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return ref
+}
+
+// build draws and builds the benchmark. totals are those of the chunks.
+func (b *bench) build() (out contract.BenchmarkResult, totals contract.ChunkTotals) {
+	b.t.Helper()
+	plan := act(b, b.a.PlanBenchmark, contract.PlanBenchmarkInput{Plan: b.plan, Manifest: b.manifest.Manifest, Outputs: b.outputs, Reproduction: b.manifest.Reproduction})
+	var built []artifacts.Ref
+	for i := range plan.Chunks {
+		r := act(b, b.a.BuildCases, contract.BuildCasesInput{Plan: b.plan, Drawn: plan.Drawn, Chunk: i, Reproduction: b.manifest.Reproduction})
+		built = append(built, r.Output)
+		totals.Add(r.Totals)
+	}
+	out = act(b, b.a.AssembleBenchmark, contract.AssembleBenchmarkInput{Plan: b.plan, Drawn: plan.Drawn, Outputs: []artifacts.Ref{b.packed(built...)}})
+	return out, totals
+}
+
+func get[T any](b *bench, ref artifacts.Ref) T {
+	b.t.Helper()
+	v, err := getJSON[T](context.Background(), b.a.opts.Store, ref)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return v
+}
+
+// TestBuildBenchmark builds a benchmark of every task from phantoms and looks at all of it.
+func TestBuildBenchmark(t *testing.T) {
+	store := memstore.Open()
+	b := measured(t, store)
+	out, totals := b.build()
+	doc := get[contract.Benchmark](b, out.Benchmark)
+	if doc.Format != contract.BenchmarkFormat || doc.DataUse != "synthetic" || doc.Rules != "corrected" || doc.Prompts != cxreasonbench.Prompts().Digest() || doc.System == "" {
+		t.Errorf("manifest %+v", doc)
+	}
+	if len(out.Tasks) != 12 || out.Cases != len(doc.Cases) || out.Pairs != doc.Tally.Pairs() || doc.Tally.Path2 != 3*len(doc.Cases) {
+		t.Errorf("%d cases, %d pairs, tasks %+v; the manifest has %d cases and %+v", out.Cases, out.Pairs, out.Tasks, len(doc.Cases), doc.Tally)
+	}
+	if short := contract.Total(out.Short); short+out.Cases != 24 || out.Cases < 20 {
+		t.Errorf("%d cases and %d too few, want 24 together, most of them cases", out.Cases, short)
+	}
+	var tally cxreasonbench.Tally
+	for i, c := range doc.Cases {
+		if i > 0 && (taskPlace(doc.Cases[i-1].Task) > taskPlace(c.Task) || doc.Cases[i-1].Task == c.Task && doc.Cases[i-1].ID >= c.ID) {
+			t.Errorf("case %d stands in the wrong place", i)
+		}
+		tally.Count(b.checkCase(c)...)
+	}
+	if tally != doc.Tally {
+		t.Errorf("the cases hold %+v, the manifest says %+v", tally, doc.Tally)
+	}
+	if got := stepText(totals); got != fmt.Sprintf("build-case %d run 0 reused", len(doc.Cases)) {
+		t.Errorf("steps: %s", got)
+	}
+
+	again, totals := measured(t, store).build()
+	if again.Benchmark != out.Benchmark || stepText(totals) != fmt.Sprintf("build-case %d run 0 reused", len(doc.Cases)) {
+		t.Errorf("the same experiment gave %s, then %s (%s)", out.Benchmark, again.Benchmark, stepText(totals))
+	}
+}
+
+// checkCase checks a case's document and that every picture it names can be read.
+func (b *bench) checkCase(c contract.BenchmarkCase) []cxreasonbench.Item {
+	b.t.Helper()
+	doc := get[contract.CaseDoc](b, c.Doc)
+	if doc.Format != contract.CaseDocFormat || doc.Task != c.Task || doc.ID != c.ID || doc.Image.IsZero() {
+		b.t.Errorf("document of a %s case: %+v", c.Task, doc)
+	}
+	named := map[string]bool{}
+	for _, it := range doc.Items {
+		for _, q := range it.Questions {
+			if len(q.Pictures) != q.Key.Images() {
+				b.t.Errorf("%s %s: %d pictures, want %d", c.Task, q.Key, len(q.Pictures), q.Key.Images())
+			}
+			for _, p := range q.Pictures {
+				named[p.Path] = true
+				data, err := b.a.opts.Store.Get(context.Background(), doc.Pictures[p.Path])
+				if err != nil {
+					b.t.Fatalf("%s %s: %v", c.Task, q.Key, err)
+				}
+				img, err := cxr.Decode(data, cxr.Limits{})
+				if err != nil {
+					b.t.Fatalf("%s %s: %v", c.Task, q.Key, err)
+				}
+				if p.Kind == cxreasonbench.Radiograph && artifacts.Sum(data) != doc.Image {
+					b.t.Errorf("%s: the first picture is not the radiograph", c.Task)
+				}
+				if p.Kind == cxreasonbench.StructurePicture && (img.Width > 516 || img.Height > 390) {
+					b.t.Errorf("%s %s: a picture of %d x %d", c.Task, q.Key, img.Width, img.Height)
+				}
+			}
+		}
+	}
+	if len(named) != len(doc.Pictures) {
+		b.t.Errorf("%s: %d pictures, %d are shown", c.Task, len(doc.Pictures), len(named))
+	}
+	return doc.Items
+}
+
+func stepText(t contract.ChunkTotals) string {
+	var list []string
+	for _, s := range t.Steps {
+		list = append(list, fmt.Sprintf("%s %d run %d reused", s.Step, s.Run, s.Reused))
+	}
+	return strings.Join(list, ", ")
+}
+
+// TestBuildCaseKeys holds which changes of an experiment build cases anew: what a question or
+// a picture is made from, and nothing else.
+func TestBuildCaseKeys(t *testing.T) {
+	store := memstore.Open()
+	base, _ := measured(t, store).build()
+	for _, c := range []struct {
+		name      string
+		sets      []string
+		run, same bool // cases are built, the manifest stays
+	}{
+		{"a dialogue switch", []string{"switches={dialogue.review_rounds: ask_all, judge.verdict: substring}"}, false, false},
+		{"another paper", []string{"paper=other"}, false, true},
+		{"a generator switch", []string{"switches={build.rib_options: number}"}, true, false},
+		{"the seed", []string{"benchmark.seed=4"}, true, false},
+		{"a row that no task reads", []string{"thresholds.global.mask_count.mask_num_min=24"}, false, true},
+	} {
+		out, totals := measured(t, store, c.sets...).build()
+		ran := 0
+		for _, s := range totals.Steps {
+			ran += s.Run
+		}
+		// Every change makes another reproduction, so that run counts what is new.
+		if (ran > 0) != c.run || (out.Benchmark == base.Benchmark) != c.same {
+			t.Errorf("%s: %s, same manifest %t", c.name, stepText(totals), out.Benchmark == base.Benchmark)
+		}
+	}
+}
