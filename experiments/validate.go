@@ -16,9 +16,6 @@ import (
 
 var nameForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// cardNameForm is nameForm with points, for versions in names of models.
-var cardNameForm = regexp.MustCompile(`^[a-z0-9]+([-.][a-z0-9]+)*$`)
-
 // maxTitle keeps texts that become search attributes within every database's limit.
 const maxTitle = 200
 
