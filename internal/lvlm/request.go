@@ -90,9 +90,9 @@ const (
 
 // Served is what the endpoint told about a reply: provenance.
 type Served struct {
-	Model       string         `json:"model,omitempty"`
-	Fingerprint string         `json:"fingerprint,omitempty"`
-	ID          string         `json:"id,omitempty"`
+	Model       string `json:"model,omitempty"`
+	Fingerprint string `json:"fingerprint,omitempty"`
+	ID          string `json:"id,omitempty"`
 	// RequestID is the endpoint's name for the request, for its operator.
 	RequestID string         `json:"request_id,omitempty"`
 	Usage     dialogue.Usage `json:"usage"`
