@@ -98,11 +98,12 @@ func CallOutcomeKey(call artifacts.KeyDoc, round int) artifacts.KeyDoc {
 	return artifacts.KeyDoc{Step: StepCallOutcome, Version: call.Version, Params: params, Inputs: call.Inputs}
 }
 
-// PreparePictureKey is the key of a picture as one rule, with its version, sends it.
-func PreparePictureKey(picture artifacts.Digest, rule string) artifacts.KeyDoc {
+// PreparePictureKey is the key of a picture as one rule, with its version, sends it. What the
+// picture is declared as is part of it: a rule may pass that on.
+func PreparePictureKey(picture artifacts.Ref, rule string) artifacts.KeyDoc {
 	return artifacts.KeyDoc{
 		Step: StepPreparePicture, Version: versionPreparePicture,
-		Params: map[string]any{"rule": rule},
-		Inputs: []artifacts.Material{{Name: "picture", Digest: picture}},
+		Params: map[string]any{"rule": rule, "type": picture.MediaType},
+		Inputs: []artifacts.Material{{Name: "picture", Digest: picture.Digest}},
 	}
 }

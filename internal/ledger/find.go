@@ -1,0 +1,67 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"cxrepro/artifacts"
+	"cxrepro/internal/contract"
+	"cxrepro/internal/lvlm"
+)
+
+// Retry makes terminal outcomes of some classes invisible that were recorded before a round.
+// The zero value hides nothing: it is round 0.
+type Retry struct {
+	Outcomes []lvlm.Outcome
+	Round    int
+}
+
+func (r Retry) hides(o lvlm.Outcome) bool { return slices.Contains(r.Outcomes, o) }
+
+// Find returns the record that ends a call: its answer, or a terminal outcome of the latest
+// round, unless a later round asks again.
+//
+// Errors: an error that matches artifacts.ErrNotFound when the call is still to be made.
+func Find(ctx context.Context, store *artifacts.Repository, call artifacts.KeyDoc, key artifacts.Key, r Retry) (Entry, error) {
+	e, err := read(ctx, store, key)
+	if !errors.Is(err, artifacts.ErrNotFound) {
+		return e, err
+	}
+	return FindOutcome(ctx, store, call, r)
+}
+
+// FindOutcome is Find for terminal outcomes alone.
+func FindOutcome(ctx context.Context, store *artifacts.Repository, call artifacts.KeyDoc, r Retry) (Entry, error) {
+	for round := r.Round; ; round-- {
+		key, err := contract.CallOutcomeKey(call, round).Key()
+		if err != nil {
+			return Entry{}, err
+		}
+		e, err := read(ctx, store, key)
+		switch {
+		case err == nil && round < r.Round && r.hides(e.Facts.Outcome):
+			return Entry{}, fmt.Errorf("outcome %s of round %d is asked again: %w", e.Facts.Outcome, round, artifacts.ErrNotFound)
+		case err == nil || !errors.Is(err, artifacts.ErrNotFound) || round <= 0:
+			return e, err
+		}
+	}
+}
+
+func read(ctx context.Context, store *artifacts.Repository, key artifacts.Key) (Entry, error) {
+	rec, err := store.Lookup(ctx, key)
+	if err != nil {
+		return Entry{}, err
+	}
+	return Open(ctx, store, rec)
+}
+
+// Open reads the statement of a record of a call.
+func Open(ctx context.Context, store *artifacts.Repository, rec artifacts.Record) (Entry, error) {
+	text, err := store.StatementOf(ctx, rec)
+	if err != nil {
+		return Entry{}, err
+	}
+	return ReadEntry(rec, text)
+}
