@@ -8,9 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"cxrepro/artifacts"
 	"cxrepro/experiments"
 	"cxrepro/internal/contract"
+	"cxrepro/internal/cxreasonbench"
 	"cxrepro/internal/datause"
 	"cxrepro/internal/onnx"
 	"cxrepro/internal/resolve"
@@ -27,7 +30,7 @@ type planned struct {
 
 // prepare reads a spec, pins what it names and stores the plan, so that any worker that
 // reaches the store can carry it out.
-func (a *app) prepare(ctx context.Context, store *artifacts.Repository, file string, sets []string) (*planned, error) {
+func (a *app) prepare(ctx context.Context, store *artifacts.Repository, file string, f planFlags) (*planned, error) {
 	file, err := specFile(file)
 	if err != nil {
 		return nil, err
@@ -36,7 +39,7 @@ func (a *app) prepare(ctx context.Context, store *artifacts.Repository, file str
 	if err != nil {
 		return nil, usageError("name a spec file, or a folder with a spec.yaml", "%v", err)
 	}
-	spec, err := experiments.Parse(file, text, sets...)
+	spec, err := experiments.Parse(file, text, f.sets...)
 	if err != nil {
 		return nil, usageError("correct the spec; nothing was started", "%v", err)
 	}
@@ -45,13 +48,13 @@ func (a *app) prepare(ctx context.Context, store *artifacts.Repository, file str
 			return nil, usageError(artifacts.HintOf(err), "dataset.data_use: %v", err)
 		}
 	}
-	model, err := a.pinMasks(ctx, store, spec, filepath.Dir(file))
+	pins, err := a.pinSpec(ctx, store, spec, filepath.Dir(file), f)
 	if err != nil {
 		return nil, err
 	}
-	p, err := experiments.NewPlan(spec, model)
+	p, err := experiments.Pin(spec, pins)
 	if err != nil {
-		return nil, err
+		return nil, usageError("correct spec or cards; nothing was started", "%v", err)
 	}
 	data, err := p.Encode()
 	if err != nil {
@@ -62,6 +65,93 @@ func (a *app) prepare(ctx context.Context, store *artifacts.Repository, file str
 		return nil, storeError(err)
 	}
 	return &planned{spec: spec, doc: p, plan: ref, id: contract.SpecID(ref.Digest)}, nil
+}
+
+// planFlags are the flags that change what a spec becomes.
+type planFlags struct {
+	sets          []string
+	allowUnpinned bool
+}
+
+func (f *planFlags) add(fl *pflag.FlagSet) {
+	fl.StringArrayVar(&f.sets, "set", nil, "PATH=VALUE: a field of the spec, changed before anything is hashed")
+	fl.BoolVar(&f.allowUnpinned, "allow-unpinned", false, "take model cards that do not say which weights answer; results are marked as such")
+}
+
+// pinSpec reads and stores what the spec names beside data: model, model cards, prompts.
+func (a *app) pinSpec(ctx context.Context, store *artifacts.Repository, spec *experiments.Spec, dir string, f planFlags) (pins experiments.Pins, err error) {
+	if spec.Masks.Source != "" {
+		if pins.Model, err = a.pinMasks(ctx, store, spec, dir); err != nil {
+			return pins, err
+		}
+	}
+	if b := spec.Benchmark; b != nil {
+		if pins.Prompts, err = pinPrompts(ctx, store, dir, b.Prompts); err != nil {
+			return pins, err
+		}
+	}
+	e := spec.Evaluation
+	if e == nil {
+		return pins, nil
+	}
+	for _, name := range e.Models {
+		card, err := a.pinCard(dir, name, f)
+		if err != nil {
+			return pins, err
+		}
+		pins.Models = append(pins.Models, *card)
+	}
+	if e.Judge != "" {
+		pins.Judge, err = a.pinCard(dir, e.Judge, f)
+	}
+	return pins, err
+}
+
+// pinCard reads a model card.
+func (a *app) pinCard(dir, name string, f planFlags) (*experiments.ModelCard, error) {
+	path := beside(dir, name)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, usageError("evaluation.models and evaluation.judge name model cards, relative to the spec", "model card: %v", err)
+	}
+	card, err := experiments.ParseModelCard(path, data)
+	if err != nil {
+		return nil, usageError("correct the model card; nothing was started", "%v", err)
+	}
+	if err := card.Pinned(); err != nil {
+		if !f.allowUnpinned {
+			return nil, usageError("", "%v", err)
+		}
+		a.say(fmt.Sprintf("model card %s is not pinned: its results say so", card.Name))
+	}
+	return card, nil
+}
+
+// pinPrompts stores the program's prompt pack, or the one that a spec names.
+func pinPrompts(ctx context.Context, store *artifacts.Repository, dir, name string) (artifacts.Ref, error) {
+	data := cxreasonbench.Prompts().Bytes()
+	if name != "" {
+		var err error
+		if data, err = os.ReadFile(beside(dir, name)); err != nil {
+			return artifacts.Ref{}, usageError("benchmark.prompts names a prompt pack, relative to the spec", "prompt pack: %v", err)
+		}
+		if _, err := cxreasonbench.ParsePack(data); err != nil {
+			return artifacts.Ref{}, usageError("correct the prompt pack; nothing was started", "%s: %v", name, err)
+		}
+	}
+	ref, err := store.Put(ctx, data, cxreasonbench.PackMediaType)
+	if err != nil {
+		return ref, storeError(err)
+	}
+	return ref, nil
+}
+
+// beside is the path of a file that a spec names, relative to the spec's folder.
+func beside(dir, name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(dir, filepath.FromSlash(name))
 }
 
 // specFile accepts a spec file or a folder that holds spec.yaml.
@@ -91,10 +181,7 @@ func (a *app) pinMasks(ctx context.Context, store *artifacts.Repository, spec *e
 		}
 		return nil, nil
 	}
-	path := spec.Masks.Card
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(dir, filepath.FromSlash(path))
-	}
+	path := beside(dir, spec.Masks.Card)
 	card, err := segment.LoadCard(path)
 	if err == nil {
 		err = card.Verify()

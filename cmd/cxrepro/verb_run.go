@@ -16,7 +16,7 @@ import (
 
 // runFlags are the flags of `run`.
 type runFlags struct {
-	sets   []string
+	plan   planFlags
 	worker workerFlags
 	tuning contract.Tuning
 }
@@ -43,7 +43,7 @@ Exit codes: 0 done; 1 failed; 2 usage, spec or data; 3 done, with quarantined im
 		RunE: func(c *cobra.Command, args []string) error { return a.run(c.Context(), args[0], f) },
 	}
 	fl := c.Flags()
-	fl.StringArrayVar(&f.sets, "set", nil, "PATH=VALUE: a field of the spec, changed before anything is hashed")
+	f.plan.add(fl)
 	f.worker.add(fl)
 	addTuningFlags(fl, &f.tuning)
 	return c
@@ -120,7 +120,7 @@ func (a *app) runSpec(ctx context.Context, file string, f runFlags) (*outcome, e
 	if err != nil {
 		return nil, err
 	}
-	p, err := a.prepare(ctx, store, file, f.sets)
+	p, err := a.prepare(ctx, store, file, f.plan)
 	if err != nil {
 		return nil, err
 	}

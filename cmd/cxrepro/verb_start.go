@@ -27,7 +27,7 @@ Exit codes: 0 started, or running already; 2 usage or spec; 6 store or Temporal 
 		RunE: func(c *cobra.Command, args []string) error { return a.start(c.Context(), args[0], f) },
 	}
 	fl := c.Flags()
-	fl.StringArrayVar(&f.sets, "set", nil, "PATH=VALUE: a field of the spec, changed before anything is hashed")
+	f.plan.add(fl)
 	addQueueFlag(fl, &f.worker.queue)
 	addTuningFlags(fl, &f.tuning)
 	return c
@@ -52,7 +52,7 @@ func (a *app) start(ctx context.Context, file string, f runFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	p, err := a.prepare(ctx, store, file, f.sets)
+	p, err := a.prepare(ctx, store, file, f.plan)
 	if err != nil {
 		return err
 	}
