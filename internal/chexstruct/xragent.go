@@ -18,6 +18,17 @@ const (
 	CategoryNone      = "none"
 )
 
+// CardiothoracicRatio returns the ratio that the cardiomegaly task and the X-Ragent bundle
+// use, without quality control; the reason tells why it is not defined.
+func CardiothoracicRatio(m *anatomy.Masks) (float64, Reason) {
+	c := newAssessment(&Input{Masks: m}, nil)
+	r, reason := c.cardiothoracicRatio()
+	if reason != "" {
+		return 0, reason
+	}
+	return r.index(), ""
+}
+
 // bundle computes the X-Ragent measurements behind their gate: a PA view, sound masks and
 // a plausible cardiothoracic ratio. What the gate stops is withheld with a reason, never
 // reported as normal.

@@ -3,7 +3,6 @@ package xragent
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 
 	"cxrepro/internal/chexstruct"
 )
@@ -89,53 +88,6 @@ const (
 	ProfileCalibrated Profile = "calibrated"
 )
 
-// Calibration holds the limits of profile "calibrated". Bounds belong to the middle
-// category. A calibration is an artifact; [DefaultCalibration] is the uncalibrated start.
-type Calibration struct {
-	CTRNormalMax float64 `json:"ctr_normal_max"`
-	AsymmetryMin float64 `json:"asymmetry_min"`
-	AsymmetryMax float64 `json:"asymmetry_max"`
-	ShiftMin     float64 `json:"shift_min"`
-	ShiftMax     float64 `json:"shift_max"`
-}
-
-// DefaultCalibration returns the limits used before any population was measured: CTR
-// 0.50 (textbook, PA), asymmetry -0.10..0.25 [ours], shift -0.055..0.025 from the normal
-// range of the trachea on CT over a thorax of about 29 cm [ours].
-func DefaultCalibration() Calibration {
-	return Calibration{CTRNormalMax: 0.50, AsymmetryMin: -0.10, AsymmetryMax: 0.25, ShiftMin: -0.055, ShiftMax: 0.025}
-}
-
-// Categorize returns the category of a raw value. The CTR is compared after rounding to
-// two decimals; asymmetry and shift are compared as they are.
-func (c Calibration) Categorize(m Measurement, v float64) (Category, error) {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return "", fmt.Errorf("%s is not a finite number", m)
-	}
-	switch m {
-	case CTR:
-		if chexstruct.RoundDecimal(v, 2) > c.CTRNormalMax {
-			return Enlarged, nil
-		}
-		return Normal, nil
-	case LungAsymmetry:
-		return between(v, c.AsymmetryMin, c.AsymmetryMax, RightSmaller, Symmetric, LeftSmaller), nil
-	case ThoracicShift:
-		return between(v, c.ShiftMin, c.ShiftMax, ShiftedRight, Midline, ShiftedLeft), nil
-	}
-	return "", fmt.Errorf("measurement %d has no category", uint8(m))
-}
-
-func between(v, low, high float64, below, inside, above Category) Category {
-	switch {
-	case v < low:
-		return below
-	case v > high:
-		return above
-	}
-	return inside
-}
-
 // Verified is one measurement as the policy saw it.
 type Verified struct {
 	Value    float64 `json:"value"`
@@ -191,6 +143,7 @@ type Bundle struct {
 	Reason string // why withheld; empty when shown
 	View   string
 	Values [3]*Verified
+	Flags  []string // what a reader should know of values that are shown
 }
 
 // Exposed reports whether m was shown.
@@ -203,6 +156,7 @@ type bundleJSON struct {
 	CTR    *Verified `json:"ctr,omitempty"`
 	Lungs  *Verified `json:"lung_asymmetry,omitempty"`
 	Shift  *Verified `json:"thoracic_shift,omitempty"`
+	Flags  []string  `json:"flags,omitempty"`
 }
 
 // MarshalJSON writes the observation text of the bundle.
@@ -210,7 +164,7 @@ func (b Bundle) MarshalJSON() ([]byte, error) {
 	if b.Reason != "" {
 		return json.Marshal(bundleJSON{Status: "withheld", Reason: b.Reason})
 	}
-	return json.Marshal(bundleJSON{"ok", "", b.View, b.Values[0], b.Values[1], b.Values[2]})
+	return json.Marshal(bundleJSON{"ok", "", b.View, b.Values[0], b.Values[1], b.Values[2], b.Flags})
 }
 
 // UnmarshalJSON reads a bundle; any reason text is taken, an unreadable category is not.
@@ -230,7 +184,7 @@ func (b *Bundle) UnmarshalJSON(data []byte) error {
 	default:
 		return fmt.Errorf("measurement: status %q is neither ok nor withheld", j.Status)
 	}
-	*b = Bundle{View: j.View, Values: [3]*Verified{j.CTR, j.Lungs, j.Shift}}
+	*b = Bundle{View: j.View, Values: [3]*Verified{j.CTR, j.Lungs, j.Shift}, Flags: j.Flags}
 	for _, m := range Measurements() {
 		if v := b.Values[m.index()]; v != nil {
 			if _, err := v.Read(m); err != nil {
