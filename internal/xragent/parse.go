@@ -38,12 +38,19 @@ func Parse(t Trajectory) Parsed {
 	if t.Turn2 != nil {
 		p.readReply(t.Turn2.Text, t.Question, broken)
 	}
+	p.Reasons = listed(broken)
+	return p
+}
+
+// listed returns the broken contracts in the order of [Reasons].
+func listed(broken map[Reason]bool) []Reason {
+	var out []Reason
 	for _, r := range Reasons() {
 		if broken[r] {
-			p.Reasons = append(p.Reasons, r)
+			out = append(out, r)
 		}
 	}
-	return p
+	return out
 }
 
 // common checks what both turns share; last is the kind of block that may not precede think.

@@ -1,6 +1,10 @@
 package xragent
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"cxrepro/artifacts"
+)
 
 // AnswerType says how a question is answered.
 type AnswerType string
@@ -32,6 +36,12 @@ type Observation struct {
 	Name   string `json:"name"`
 	Status string `json:"status"`
 	Text   string `json:"text"`
+	// Box is where a crop or an outline lies, in thousandths of the picture's sides; Area
+	// an outline's share of the picture.
+	Box  *[4]int  `json:"bbox,omitempty"`
+	Area *float64 `json:"area,omitempty"`
+	// Images are the pictures that go with it, in order.
+	Images []artifacts.Ref `json:"images,omitempty"`
 }
 
 // Trajectory is one rollout as text. A nil turn is absent.

@@ -1,0 +1,92 @@
+package xragent
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"cxrepro/internal/anatomy"
+)
+
+// ResolveTarget finds the structure that a policy names: an official name in any case,
+// with the side before or after, or a class number. Only structures that the mask source
+// can produce are found.
+func ResolveTarget(text string, declared anatomy.Set) (anatomy.Structure, bool) {
+	name := strings.Join(strings.Fields(strings.ToLower(strings.ReplaceAll(text, "_", " "))), " ")
+	name = strings.TrimSuffix(strings.TrimPrefix(name, "the "), ".")
+	if n, err := strconv.Atoi(name); err == nil {
+		if n < 0 || n >= anatomy.Count {
+			return 0, false
+		}
+		s := anatomy.Structure(n + 1)
+		return s, declared.Has(s)
+	}
+	for _, form := range targetForms(name) {
+		for _, s := range declared.List() {
+			if strings.ReplaceAll(strings.ToLower(s.Name()), "_", " ") == form {
+				return s, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// targetForms lists the spellings of a name: as it is, and with the side moved.
+func targetForms(name string) []string {
+	out := []string{name}
+	for _, side := range []string{"left", "right"} {
+		if rest, ok := strings.CutPrefix(name, side+" "); ok {
+			out = append(out, rest+" "+side)
+		}
+		if rest, ok := strings.CutSuffix(name, " "+side); ok {
+			out = append(out, side+" "+rest)
+		}
+	}
+	return out
+}
+
+// Outline answers a region_parse from finished masks: the tight box and the share of the
+// picture. The overlay picture is the caller's to add.
+func Outline(c ToolCall, m *anatomy.Masks) Observation {
+	o := Observation{Call: c.Number, Name: c.Name, Status: StatusUnsupported, Text: "no such structure"}
+	s, ok := ResolveTarget(c.Target, m.Declared)
+	if !ok {
+		return o
+	}
+	k := m.Mask(s)
+	b, ok := k.Box()
+	if !ok {
+		o.Status, o.Text = StatusNotFound, s.Name()+" was not found"
+		return o
+	}
+	box := Thousandths(b.X0, b.Y0, b.X1+1, b.Y1+1, m.GridW, m.GridH)
+	area := float64(k.Area()*1000/(m.GridW*m.GridH)) / 1000
+	o.Status, o.Text, o.Box, o.Area = StatusOK, s.Name(), &box, &area
+	return o
+}
+
+// CropBox is the box that a roi_crop asks for: its own, that of the call it names, or that
+// of a named structure. ok is false when there is none, and o then answers the call.
+func CropBox(c ToolCall, results []Observation, m *anatomy.Masks) (box [4]int, o Observation, ok bool) {
+	o = Observation{Call: c.Number, Name: c.Name, Status: StatusNotFound}
+	switch {
+	case c.Box != nil:
+		return *c.Box, o, true
+	case c.After > 0:
+		for _, r := range results {
+			if r.Call == c.After && r.located() {
+				return *r.Box, o, true
+			}
+		}
+		o.Text = fmt.Sprintf("call %d found nothing", c.After)
+		return box, o, false
+	case m == nil:
+		o.Status, o.Text = StatusError, "there are no masks of the picture"
+		return box, o, false
+	}
+	found := Outline(ToolCall{Number: c.Number, Name: c.Name, Target: c.Region}, m)
+	if !found.located() {
+		return box, found, false
+	}
+	return *found.Box, o, true
+}
