@@ -109,8 +109,9 @@ func (p *Published) Has(model string) bool {
 	return false
 }
 
-// figure returns a printed cell; ok is false where the paper has none.
-func (p *Published) figure(path Path, s Sampling, group, model string, c Column) (f PublishedFigure, ok bool) {
+// Figure returns a printed cell of a task's or a group's row; ok is false where the paper has
+// none.
+func (p *Published) Figure(path Path, s Sampling, group, model string, c Column) (f PublishedFigure, ok bool) {
 	if p == nil {
 		return f, false
 	}

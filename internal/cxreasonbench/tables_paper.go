@@ -351,7 +351,7 @@ func (l layout) addModel(t *report.Table, b block, e Evaluation, scores PathScor
 		in := e.Intervals[b.path].of(b, col)
 		refines := b.refines() && Refines(b.path, col)
 		cell := b.cell(scores, c, o.Standard, in)
-		if p, ok := o.Published.figure(b.path, l.sampling, b.key, e.Model, col); ok {
+		if p, ok := o.Published.Figure(b.path, l.sampling, b.key, e.Model, col); ok {
 			known = true
 			v, why := compareFigures(c, p, refines, in)
 			cell = beside(cell, p.String(), v, why)
@@ -369,6 +369,27 @@ func (l layout) addModel(t *report.Table, b block, e Evaluation, scores PathScor
 	if known {
 		t.Add(paper...)
 	}
+}
+
+// GroupCell is a group's figure of an evaluation as tables show it, beside the published one
+// where there is one. A path that was not evaluated has none.
+func GroupCell(e *Evaluation, p Path, g Group, col Column, published *Published) report.Cell {
+	scores, ok := e.path(p)
+	if !ok {
+		return report.None(PathTitle(p) + " is not part of this evaluation")
+	}
+	b := block{path: p, key: g.String(), group: g}
+	c, ok := b.row(scores).Cell(col)
+	if !ok {
+		return report.None(PathTitle(p) + " has no such column")
+	}
+	in := e.Intervals[p].of(b, col)
+	cell := b.cell(scores, c, false, in)
+	if f, ok := published.Figure(p, e.Sampling, b.key, e.Model, col); ok {
+		v, why := compareFigures(c, f, b.refines() && Refines(p, col), in)
+		cell = beside(cell, f.String(), v, why)
+	}
+	return cell
 }
 
 // cell is a figure of the block in the paper's formulas or the textbook's, with its interval.
