@@ -166,6 +166,8 @@ func Register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(workflows.IngestDataset, workflow.RegisterOptions{Name: contract.IngestDataset.Name})
 	r.RegisterWorkflowWithOptions(workflows.Reproduction, workflow.RegisterOptions{Name: contract.Reproduction.Name})
 	r.RegisterWorkflowWithOptions(workflows.Stage, workflow.RegisterOptions{Name: contract.Stage.Name})
+	r.RegisterWorkflowWithOptions(workflows.Evaluation, workflow.RegisterOptions{Name: contract.Evaluation.Name})
+	r.RegisterWorkflowWithOptions(workflows.Dialogues, workflow.RegisterOptions{Name: contract.Dialogues.Name})
 }
 
 // Preload loads the model of a plan, so that a model, library or provider that cannot
