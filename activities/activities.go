@@ -64,7 +64,10 @@ type Options struct {
 	Stall time.Duration
 	// Reporters make files from results, in this order.
 	Reporters []Reporter
-	// Fault, if set, is called at every heartbeat; tests place kills there.
+	// Endpoint returns where the calls to a model card go. Nil on workers without endpoints.
+	Endpoint func(card string) (*AskEndpoint, error)
+	// Fault, if set, is called at every heartbeat and at the points of a call; tests place
+	// kills there.
 	Fault func(name string)
 }
 
@@ -84,6 +87,7 @@ type Activities struct {
 	docs    *docs
 	steps   *steps
 	sources sources
+	asks    *asks
 }
 
 // New checks opts and returns the activities.
@@ -105,8 +109,9 @@ func New(opts Options) (*Activities, error) {
 	if opts.Stall <= 0 {
 		opts.Stall = 2 * time.Minute
 	}
+	docs := newDocs(opts.Store)
 	return &Activities{
-		opts: opts, docs: newDocs(opts.Store), steps: &steps{opts: opts},
+		opts: opts, docs: docs, steps: &steps{opts: opts}, asks: newAsks(opts, docs),
 		sources: sources{open: map[artifacts.Digest]*source{}},
 	}, nil
 }
@@ -128,6 +133,11 @@ func (a *Activities) RegisterCPU(r worker.ActivityRegistry) {
 // RegisterGPU registers segmentation.
 func (a *Activities) RegisterGPU(r worker.ActivityRegistry) {
 	register(a, r, contract.SegmentChunk, a.SegmentChunk)
+}
+
+// RegisterAsk registers model calls.
+func (a *Activities) RegisterAsk(r worker.ActivityRegistry) {
+	register(a, r, contract.Ask, a.Ask)
 }
 
 // register binds fn to its name. Whatever fn returns or panics with leaves as one of the

@@ -7,11 +7,16 @@ import (
 	"io/fs"
 	"strings"
 	"syscall"
+	"time"
 
 	"go.temporal.io/sdk/temporal"
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
+	"cxrepro/internal/datause"
+	"cxrepro/internal/ledger"
+	"cxrepro/internal/ledger/limit"
+	"cxrepro/internal/lvlm"
 	"cxrepro/internal/segment"
 )
 
@@ -36,6 +41,60 @@ func fail(errType, format string, args ...any) error {
 	return &typedError{errType: errType, err: fmt.Errorf(format, args...)}
 }
 
+// endpointError is a failure of a model endpoint, or a wait that it asks for. It names the
+// endpoint and nothing of what was asked.
+type endpointError struct {
+	name string
+	err  error
+	// delay is when another attempt may begin; 0 leaves that to backoff.
+	delay time.Duration
+	// attempt is the activity's.
+	attempt int
+}
+
+func (e *endpointError) Error() string { return "endpoint " + e.name + ": " + e.err.Error() }
+func (e *endpointError) Unwrap() error { return e.err }
+
+// Pauses between attempts at an endpoint that does not answer.
+const (
+	backoffFirst = time.Second
+	backoffMost  = time.Minute
+)
+
+// after is the pause before the next attempt.
+func (e *endpointError) after() time.Duration {
+	if e.delay > 0 {
+		return e.delay
+	}
+	d := backoffFirst << min(max(e.attempt-1, 0), 10)
+	return min(d, backoffMost)
+}
+
+// errType maps the classes of endpoint failures.
+func (e *endpointError) errType() string {
+	var wait *limit.WaitError
+	var call *lvlm.CallError
+	switch {
+	case errors.As(e.err, &wait):
+		return contract.ErrTypeThrottled
+	case !errors.As(e.err, &call):
+		return contract.ErrTypeUnknown
+	}
+	switch call.Class {
+	case lvlm.Throttled:
+		return contract.ErrTypeThrottled
+	case lvlm.Transient:
+		return contract.ErrTypeUnreachable
+	case lvlm.Denied:
+		return contract.ErrTypeEndpointDenied
+	case lvlm.Quota:
+		return contract.ErrTypeQuota
+	case lvlm.Configured:
+		return contract.ErrTypeEndpoint
+	}
+	return contract.ErrTypeUnknown
+}
+
 // errDraining ends an attempt of a worker that is stopping.
 var errDraining = errors.New("the worker is stopping; another attempt goes on")
 
@@ -54,11 +113,33 @@ func translate(ctx context.Context, name string, attempt int, err error) error {
 	if hint == "" && errType == contract.ErrTypeNoSpace {
 		hint = "free some space there; the work goes on by itself"
 	}
+	var endpoint *endpointError
+	if errors.As(err, &endpoint) || errType == contract.ErrTypeBudget {
+		hint = hintOf(errType)
+	}
 	if hint != "" {
 		message += "\nhint: " + hint
 	}
 	opts := temporal.ApplicationErrorOptions{NonRetryable: isPermanent(errType)}
+	if endpoint != nil && !opts.NonRetryable {
+		opts.NextRetryDelay = endpoint.after()
+	}
 	return temporal.NewApplicationErrorWithOptions(message, errType, opts)
+}
+
+// hintOf is what a person can do about an endpoint.
+func hintOf(errType string) string {
+	switch errType {
+	case contract.ErrTypeEndpointDenied:
+		return "set the variable that credential_env of the endpoint card names to a credential that may use it, start the worker again and resume"
+	case contract.ErrTypeQuota:
+		return "raise the quota or pay the endpoint's account, then resume"
+	case contract.ErrTypeEndpoint:
+		return "correct the endpoint card, start the worker again and resume"
+	case contract.ErrTypeBudget:
+		return "start the same spec with a larger budget; recorded answers cost nothing"
+	}
+	return ""
 }
 
 func isPermanent(errType string) bool {
@@ -77,9 +158,18 @@ func classify(err error) string {
 	var stale *artifacts.StaleClaimError
 	var conflict *artifacts.ConflictError
 	var output *segment.NotFiniteError
+	var endpoint *endpointError
+	var spent *ledger.BudgetError
+	var denied *datause.DeniedError
 	switch {
 	case errors.As(err, &typed):
 		return typed.errType
+	case errors.As(err, &endpoint):
+		return endpoint.errType()
+	case errors.As(err, &spent):
+		return contract.ErrTypeBudget
+	case errors.As(err, &denied):
+		return contract.ErrTypeRefused
 	case errors.Is(err, errDraining):
 		return contract.ErrTypeDraining
 	case errors.As(err, &held), errors.As(err, &stale):

@@ -1,0 +1,386 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
+	"cxrepro/artifacts"
+	"cxrepro/internal/contract"
+	"cxrepro/internal/datause"
+	"cxrepro/internal/ledger"
+	"cxrepro/internal/ledger/limit"
+	"cxrepro/internal/lvlm"
+	"cxrepro/internal/provenance"
+)
+
+// storeClass is the class that a store must be attested for, "" for data that may lie anywhere.
+func (q *question) storeClass() string {
+	if q.class.Free() {
+		return ""
+	}
+	return q.className
+}
+
+// call is a question on its way.
+type call struct {
+	*question
+	of       *asks
+	beat     *askBeat
+	endpoint *AskEndpoint
+	claim    *artifacts.Claim
+	attempts ledger.Attempts
+	started  time.Time
+	worker   string
+}
+
+// call makes the call, and commits what comes of it.
+//
+// Errors: *artifacts.HeldError while another process makes it; failures of the endpoint, which
+// leave their attempts in the claim.
+func (s *asks) call(b *askBeat, q *question) (ledger.Entry, error) {
+	c := &call{question: q, of: s, beat: b, worker: s.opts.Owner.Worker}
+	if err := c.admit(); err != nil {
+		return ledger.Entry{}, err
+	}
+	permit, err := c.acquire()
+	if err != nil {
+		return ledger.Entry{}, err
+	}
+	// The claim comes last: who dies with it in hand had a request under way, or nearly so.
+	entry, err := c.claimed(permit)
+	var done *artifacts.CommittedError
+	if errors.As(err, &done) {
+		return ledger.Open(b.work, s.opts.Store, done.Record)
+	}
+	return entry, err
+}
+
+// admit finds the endpoint and compares what it vouches for with the class of the data, before
+// anything is encoded for it.
+func (c *call) admit() error {
+	name := c.card.Name
+	if c.of.opts.Endpoint == nil {
+		return fail(contract.ErrTypeEndpoint, "this worker has no endpoint for model card %s; name one in the file of --endpoints", name)
+	}
+	e, err := c.of.opts.Endpoint(name)
+	if err != nil {
+		return err
+	}
+	c.endpoint = e
+	if err := datause.AllowEndpoint(c.class, e.Attestation, c.of.opts.Now()); err != nil {
+		c.of.opts.Log.Error("call refused: the endpoint may not receive these data", "endpoint", e.Name, "card", name, "class", c.className,
+			"reproduction", c.in.Reproduction, "case", c.in.Case, "call", c.in.Call.String(), "err", err)
+		return fail(contract.ErrTypeRefused, "endpoint %s, model card %s: %w; nothing was sent", e.Name, name, err)
+	}
+	return nil
+}
+
+// acquire waits for the endpoint's limits.
+func (c *call) acquire() (*limit.Permit, error) {
+	c.beat.alive(c.patience())
+	p, err := c.endpoint.Gate.Acquire(c.beat.wait, c.tokens())
+	return p, c.waited(err)
+}
+
+// waited says why a wait ended early: cancelled, draining, or too long a wait.
+func (c *call) waited(err error) error {
+	if err == nil {
+		return nil
+	}
+	if ended := c.beat.ended(); ended != nil {
+		return ended
+	}
+	var wait *limit.WaitError
+	if errors.As(err, &wait) {
+		// Those who wait together come back one by one.
+		return &endpointError{name: c.endpoint.Name, err: err, delay: wait.Delay + rand.N(wait.Delay/8+time.Millisecond)}
+	}
+	if errors.Is(err, limit.ErrNotHeld) {
+		return fmt.Errorf("endpoint %s: %w: %w", c.endpoint.Name, err, errDraining)
+	}
+	return err
+}
+
+// patience is how long a call may go without moving: the longest wait at the gate, or one
+// request, and some more.
+func (c *call) patience() time.Duration {
+	return c.of.opts.Stall + max(c.endpoint.Timeout, time.Minute)
+}
+
+// claimed claims the key and makes the call under it. It ends the permit.
+func (c *call) claimed(permit *limit.Permit) (entry ledger.Entry, err error) {
+	s, b := c.of, c.beat
+	claim, err := s.opts.Store.Claim(b.work, c.key, c.owner(), claimTTL)
+	if err != nil {
+		permit.Cancel()
+		return entry, err
+	}
+	c.claim, c.started = claim, s.opts.Now()
+	b.hold(claim)
+	defer func() {
+		b.hold(nil)
+		// A claim that cannot be released expires by itself.
+		if rerr := s.opts.Store.Release(context.WithoutCancel(b.ctx), claim); rerr != nil {
+			s.opts.Log.Warn("claim not released", "key", c.key.Short(), "err", rerr)
+		}
+	}()
+	// An outcome may have been recorded since the look-up; claims only see answers.
+	if entry, err = ledger.FindOutcome(b.work, s.opts.Store, c.doc, c.retry); !errors.Is(err, artifacts.ErrNotFound) {
+		permit.Cancel()
+		return entry, err
+	}
+	if err = c.inherit(); err == nil {
+		if n := len(c.request.Transcript.Images()); c.card.MaxPictures > 0 && n > c.card.MaxPictures {
+			permit.Cancel()
+			return c.end(lvlm.Reply{Answer: lvlm.Answer{Outcome: lvlm.Invalid, Detail: fmt.Sprintf("%d pictures; model card %s allows %d", n, c.card.Name, c.card.MaxPictures)}})
+		}
+	}
+	if err != nil {
+		permit.Cancel()
+		return entry, err
+	}
+	return c.ask(permit)
+}
+
+func (c *call) owner() artifacts.Owner {
+	o := c.of.opts.Owner
+	o.Reproduction, o.Attempt = c.in.Reproduction, int(activity.GetInfo(c.beat.ctx).Attempt)
+	o.Workflow, o.Activity = c.beat.identity()
+	return o
+}
+
+// inherit takes over the attempts of earlier holders of the claim. A request whose end nobody
+// saw is written down at once, so that it is not forgotten when this process dies too.
+func (c *call) inherit() (err error) {
+	if c.attempts, err = ledger.Inherit(c.claim); err != nil {
+		c.of.opts.Log.Warn("attempts of earlier holders are lost", "err", err)
+	}
+	switch c.claim.Takeover {
+	case artifacts.TakeoverNone, artifacts.TakeoverReleased:
+		return nil
+	}
+	c.of.opts.Log.Warn("a call is repeated: nobody saw the end of the last request", "key", c.key.Short(), "cause", c.claim.Takeover.String(), "worker", c.claim.Previous.Worker)
+	return c.annotate()
+}
+
+func (c *call) annotate() error {
+	text, err := c.attempts.Note()
+	if err != nil {
+		return err
+	}
+	return c.of.opts.Store.Annotate(c.beat.work, c.claim, text)
+}
+
+// ask sends the request, again where the reply holds no answer and the card allows it.
+func (c *call) ask(permit *limit.Permit) (ledger.Entry, error) {
+	for {
+		reply, err := c.send(permit)
+		if err != nil {
+			return ledger.Entry{}, err
+		}
+		if c.answers(reply.Answer) || !again(reply.Answer.Outcome) || c.unanswered() > c.card.Retries {
+			return c.end(reply)
+		}
+		if err := c.annotate(); err != nil {
+			return ledger.Entry{}, err
+		}
+		if permit, err = c.acquire(); err != nil {
+			return ledger.Entry{}, err
+		}
+	}
+}
+
+// again reports whether the same request may be answered another time.
+func again(o lvlm.Outcome) bool { return o == lvlm.Refusal || o == lvlm.Empty || o == lvlm.Truncated }
+
+// unanswered counts the replies so far that may be asked for again, also those of earlier
+// holders of the claim.
+func (c *call) unanswered() (n int) {
+	for _, e := range c.attempts.Ends {
+		if again(lvlm.Outcome(e.Name)) {
+			n += e.N
+		}
+	}
+	return n
+}
+
+// send sends one request and counts it. It ends the permit.
+func (c *call) send(permit *limit.Permit) (reply lvlm.Reply, err error) {
+	money, err := c.reserve()
+	if err != nil {
+		permit.Cancel()
+		return reply, err
+	}
+	c.beat.alive(c.patience())
+	if err := c.waited(permit.Start(c.beat.wait)); err != nil {
+		permit.Cancel()
+		money.Settle(0)
+		return reply, err
+	}
+	c.fault(FaultBeforeRequest)
+	began := c.of.opts.Now()
+	reply, err = c.request1(began)
+	c.fault(FaultAfterReply)
+	if err != nil {
+		return reply, c.failed(permit, money, began, err)
+	}
+	usage := reply.Served.Usage
+	cost := c.attempts.Reply(began, c.worker, reply, c.endpoint.Price)
+	switch {
+	case usage.Unreported > 0:
+		permit.Done(-1, true)
+		money.Keep()
+	default:
+		permit.Done(int(usage.Total()), true)
+		money.Settle(cost)
+	}
+	return reply, nil
+}
+
+// overtime is how much longer than its time a request may take before it is cut off.
+const overtime = 10 * time.Second
+
+// request1 is one request, within its time.
+func (c *call) request1(began time.Time) (lvlm.Reply, error) {
+	ctx := c.beat.work
+	if c.endpoint.Timeout > 0 {
+		var cancel context.CancelFunc
+		// The adapter ends it by itself; this is for one that does not.
+		ctx, cancel = context.WithTimeout(ctx, c.endpoint.Timeout+overtime)
+		defer cancel()
+	}
+	reply, err := c.endpoint.Asker.Ask(ctx, c.request, c.of.pictureBytes)
+	if err == nil && reply.Served.Latency == 0 {
+		reply.Served.Latency = c.of.opts.Now().Sub(began)
+	}
+	return reply, err
+}
+
+// failed counts a request that was not answered, tells the gate, and leaves the attempts in the
+// claim for whoever tries next.
+func (c *call) failed(permit *limit.Permit, money *reserved, began time.Time, err error) error {
+	var e *lvlm.CallError
+	if !errors.As(err, &e) {
+		// Not the endpoint: a picture could not be read, so nothing was sent.
+		permit.Cancel()
+		money.Settle(0)
+		return err
+	}
+	ended := c.of.opts.Now()
+	out := &endpointError{name: c.endpoint.Name, err: e, attempt: int(activity.GetInfo(c.beat.ctx).Attempt)}
+	if e.Class == lvlm.Throttled {
+		out.delay = permit.Throttled(e.RetryAfter).Sub(ended)
+	} else {
+		permit.Done(-1, false)
+	}
+	if ledger.MaybeBilled(e) {
+		money.Keep()
+	} else {
+		money.Settle(0)
+	}
+	c.attempts.Failure(began, ended, c.worker, e)
+	return errors.Join(out, c.annotate())
+}
+
+// answers reports whether a reply is an answer: text that did not run into the token limit, or
+// that holds what was asked for all the same.
+func (c *call) answers(a lvlm.Answer) bool {
+	switch a.Outcome {
+	case lvlm.Answered:
+		return true
+	case lvlm.Truncated:
+		return c.question.readable(a.Text)
+	}
+	return false
+}
+
+// end records what came of the call: an answer, or an outcome without one.
+func (c *call) end(reply lvlm.Reply) (ledger.Entry, error) {
+	s, b := c.of, c.beat
+	reply.Answer.Format = lvlm.AnswerFormat
+	text, err := artifacts.Canonical(reply.Answer)
+	if err != nil {
+		return ledger.Entry{}, err
+	}
+	result, err := s.opts.Store.ForClass(c.storeClass()).Put(b.work, text, lvlm.AnswerMediaType)
+	if err != nil {
+		return ledger.Entry{}, err
+	}
+	c.fault(FaultAfterAnswerPut)
+	s.answers.put(result.Digest, reply.Answer, result.Size+200)
+	entry := ledger.Entry{Record: artifacts.Record{Key: c.key, Result: result}, Facts: ledger.Facts{
+		Kind: c.kind, Outcome: reply.Answer.Outcome, Card: c.card.Name, Endpoint: c.endpoint.Name, Served: reply.Served, Attempts: c.attempts,
+	}}
+	if c.answers(reply.Answer) {
+		return entry, c.commit(c.claim, c.doc, &entry)
+	}
+	return entry, c.outcome(&entry)
+}
+
+// commit writes a record with its statement and takes over the first where there is one.
+func (c *call) commit(claim *artifacts.Claim, doc artifacts.KeyDoc, entry *ledger.Entry) error {
+	s, b := c.of, c.beat
+	entry.Invocation = provenance.InvocationOf(c.claim)
+	entry.Invocation.Started, entry.Invocation.Finished = c.started.UTC(), s.opts.Now().UTC()
+	text, err := ledger.Statement(doc, entry.Record.Result, entry.Facts, entry.Invocation, c.materials, s.opts.Code, s.opts.Environment)
+	if err != nil {
+		return err
+	}
+	rec, err := s.opts.Store.CommitInline(b.work, claim, entry.Record, text)
+	var conflict *artifacts.ConflictError
+	if errors.As(err, &conflict) {
+		s.opts.Log.Warn("a call was answered twice; the first answer stays", "key", entry.Record.Key.Short())
+		rec, err = conflict.First, nil
+	}
+	if err != nil {
+		return err
+	}
+	c.fault(FaultAfterCallCommit)
+	if rec.Result.Digest == entry.Record.Result.Digest && string(rec.Inline) == string(text) {
+		entry.Record = rec
+		return nil
+	}
+	*entry, err = ledger.Open(b.work, s.opts.Store, rec)
+	return err
+}
+
+// outcome records a call that gave no answer, under a claim of its own; the call's claim is held
+// meanwhile. Its attempts are accounted for then, so the call's claim forgets them.
+func (c *call) outcome(entry *ledger.Entry) error {
+	s, b := c.of, c.beat
+	doc := contract.CallOutcomeKey(c.doc, c.retry.Round)
+	key, err := doc.Key()
+	if err != nil {
+		return err
+	}
+	if err := s.opts.Store.CheckClaim(b.work, c.claim); err != nil {
+		return err
+	}
+	claim, err := s.opts.Store.Claim(b.work, key, c.owner(), claimTTL)
+	var done *artifacts.CommittedError
+	if errors.As(err, &done) {
+		*entry, err = ledger.Open(b.work, s.opts.Store, done.Record)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	entry.Record.Key = key
+	err = c.commit(claim, doc, entry)
+	if err == nil {
+		c.attempts = ledger.Attempts{}
+		err = c.annotate()
+	}
+	return errors.Join(err, s.opts.Store.Release(context.WithoutCancel(b.ctx), claim))
+}
+
+func (c *call) fault(name string) {
+	if c.of.opts.Fault != nil {
+		c.of.opts.Fault(name)
+	}
+}

@@ -1,0 +1,56 @@
+package activities
+
+import (
+	"context"
+
+	"cxrepro/artifacts"
+	"cxrepro/internal/contract"
+	"cxrepro/internal/lvlm/picture"
+)
+
+// picture returns a stored picture as the rule sends it, preparing it where nobody did.
+func (s *asks) picture(a *Activities, ctx context.Context, q *question, stored artifacts.Ref, rule picture.Rule) (artifacts.Ref, error) {
+	if rule == picture.Original {
+		return stored, nil
+	}
+	doc := contract.PreparePictureKey(stored, rule.Version())
+	key, err := doc.Key()
+	if err != nil {
+		return artifacts.Ref{}, err
+	}
+	if ref, ok := s.prepared.get(key); ok {
+		return ref, nil
+	}
+	made, err, _ := s.making.Do(key.String(), func() (any, error) {
+		// The pulse is that of the caller who does the work; the others have their own.
+		p := a.beat(ctx, 1)
+		defer p.close()
+		t := &tally{effort: effort{reproduction: q.in.Reproduction, id: q.in.Reproduction}}
+		rec, err := a.steps.once(p, doc, t, q.storeClass(), func(ctx context.Context) (product, error) {
+			data, err := s.opts.Store.Get(ctx, stored)
+			if err != nil {
+				return product{}, err
+			}
+			out, mediaType, err := picture.Prepare(rule, data, stored.MediaType)
+			if err != nil {
+				return product{}, fail(contract.ErrTypeDataset, "prepare picture %s as %s: %w", stored.Digest.Short(), rule.Version(), err)
+			}
+			return product{data: out, mediaType: mediaType}, nil
+		})
+		return rec.Result, err
+	})
+	if err != nil {
+		return artifacts.Ref{}, err
+	}
+	ref := made.(artifacts.Ref)
+	s.prepared.put(key, ref, 1)
+	return ref, nil
+}
+
+// pictureBytes reads what is sent.
+func (s *asks) pictureBytes(ctx context.Context, ref artifacts.Ref) ([]byte, error) {
+	return s.bytes.load(ref.Digest, func() ([]byte, int64, error) {
+		data, err := s.opts.Store.Get(ctx, ref)
+		return data, ref.Size, err
+	})
+}
