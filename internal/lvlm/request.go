@@ -43,6 +43,15 @@ type Request struct {
 	Transcript dialogue.Transcript
 }
 
+// Texts returns the texts of every message: what must not show in errors and logs.
+func (r Request) Texts() []string {
+	out := make([]string, 0, len(r.Transcript.Messages))
+	for _, m := range r.Transcript.Messages {
+		out = append(out, m.Text())
+	}
+	return out
+}
+
 // Outcome says what came of a call. The zero value is invalid.
 type Outcome string
 
@@ -56,7 +65,8 @@ const (
 	SafetyBlock Outcome = "safety_block"
 	// Empty: no text, and the token limit is not why.
 	Empty Outcome = "empty"
-	// Truncated: the token limit ended the reply; there may be text.
+	// Truncated: the token limit, or the endpoint for a reason of its own, ended the reply;
+	// there may be text.
 	Truncated Outcome = "truncated"
 	// Invalid: the endpoint rejects this request as it is: too long, a picture it cannot
 	// read.

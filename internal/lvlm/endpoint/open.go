@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"cxrepro/internal/lvlm"
+	"cxrepro/internal/lvlm/gemini"
 	"cxrepro/internal/lvlm/openai"
 	"cxrepro/internal/lvlm/picture"
 )
@@ -37,6 +38,15 @@ func (c *Card) Open(ctx context.Context, o Options) (lvlm.Asker, error) {
 		return openai.New(openai.Options{
 			Endpoint: c.Name, URL: c.URL, Model: sent, Key: key, APIVersion: c.APIVersion, LimitField: c.LimitField,
 			Timeout: c.Limits.Timeout, Concurrency: c.Limits.Concurrency, Pictures: o.Pictures,
+		})
+	case lvlm.Gemini:
+		credentials, err := gemini.Credentials(key.Reveal())
+		if err != nil {
+			return nil, err
+		}
+		return gemini.New(ctx, gemini.Options{
+			Endpoint: c.Name, URL: c.URL, Project: c.Project, Location: c.Location, Model: sent, APIVersion: c.APIVersion,
+			Credentials: credentials, Timeout: c.Limits.Timeout, Concurrency: c.Limits.Concurrency, Pictures: o.Pictures,
 		})
 	}
 	return nil, &lvlm.CallError{Class: lvlm.Configured, Detail: fmt.Sprintf("endpoint %s: no adapter is called %q", c.Name, c.Adapter)}

@@ -116,12 +116,12 @@ func (c *Client) rejected(r lvlm.Request, res *http.Response) (lvlm.Reply, error
 // classify gives a rejection its class: an answer of a terminal outcome where the endpoint
 // finds fault with this request, a *lvlm.CallError where it finds fault with anything else.
 func (c *Client) classify(r lvlm.Request, status int, p problem, wait time.Duration) (lvlm.Reply, error) {
-	detail := wire.Scrub(p.message, c.o.Key, texts(r)...)
+	detail := wire.Scrub(p.message, c.o.Key, r.Texts()...)
 	item := func(o lvlm.Outcome, finish, detail string) (lvlm.Reply, error) {
 		return lvlm.Reply{Answer: lvlm.Answer{Format: lvlm.AnswerFormat, Outcome: o, Finish: finish, Detail: detail}}, nil
 	}
 	fail := func(class lvlm.Class) (lvlm.Reply, error) {
-		return lvlm.Reply{}, &lvlm.CallError{Class: class, Status: status, Code: wire.Scrub(p.name(), c.o.Key, texts(r)...), RetryAfter: wait, Detail: detail, Sent: true}
+		return lvlm.Reply{}, &lvlm.CallError{Class: class, Status: status, Code: wire.Scrub(p.name(), c.o.Key, r.Texts()...), RetryAfter: wait, Detail: detail, Sent: true}
 	}
 	switch {
 	case p.any(quotaCodes):
@@ -143,7 +143,7 @@ func (c *Client) classify(r lvlm.Request, status int, p problem, wait time.Durat
 		if c.wrongSetting(p) {
 			return fail(lvlm.Configured)
 		}
-		return item(lvlm.Invalid, wire.Scrub(p.name(), c.o.Key, texts(r)...), detail)
+		return item(lvlm.Invalid, wire.Scrub(p.name(), c.o.Key, r.Texts()...), detail)
 	}
 	return fail(wire.StatusClass(status))
 }
@@ -184,13 +184,4 @@ func (p problem) name() string {
 		}
 	}
 	return ""
-}
-
-// texts are the request's texts, for what must not show in errors.
-func texts(r lvlm.Request) []string {
-	out := make([]string, 0, len(r.Transcript.Messages))
-	for _, m := range r.Transcript.Messages {
-		out = append(out, m.Text())
-	}
-	return out
 }

@@ -1,0 +1,145 @@
+package gemini
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+
+	"cloud.google.com/go/auth"
+	"cloud.google.com/go/auth/credentials"
+
+	"cxrepro/internal/lvlm"
+	"cxrepro/internal/lvlm/wire"
+)
+
+// try is one request on its way through the SDK: what it needs of us, and what we see of it.
+type try struct {
+	pictures [][]byte
+	placed   int
+	watch    wire.Watch
+	token    lvlm.Secret
+	status   int
+	header   http.Header
+}
+
+type tryKey struct{}
+
+// errPictures says that the SDK built a body whose pictures are not where they were.
+var errPictures = errors.New("gemini: the SDK's request holds another number of pictures")
+
+// fill puts the pictures into the body that the SDK built.
+func (t *try) fill(body map[string]any) map[string]any {
+	t.place(body["contents"])
+	return body
+}
+
+func (t *try) place(v any) {
+	switch x := v.(type) {
+	case []any:
+		for _, e := range x {
+			t.place(e)
+		}
+	case []map[string]any:
+		for _, e := range x {
+			t.place(e)
+		}
+	case map[string]any:
+		if parts, ok := x["parts"]; ok {
+			t.place(parts)
+			return
+		}
+		if blob, ok := x["inlineData"].(map[string]any); ok {
+			if t.placed < len(t.pictures) {
+				blob["data"] = string(t.pictures[t.placed])
+			}
+			t.placed++
+		}
+	}
+}
+
+// tokenError is a failure to get an access token.
+type tokenError struct{ err error }
+
+func (e *tokenError) Error() string { return "gemini: no access token" }
+func (e *tokenError) Unwrap() error { return e.err }
+
+// passes reports whether another attempt may succeed: the token service was away.
+func (e *tokenError) passes() bool {
+	var a *auth.Error
+	if errors.As(e.err, &a) && a.Response != nil {
+		return a.Response.StatusCode >= 500 || a.Response.StatusCode == http.StatusRequestTimeout || a.Response.StatusCode == http.StatusTooManyRequests
+	}
+	return a == nil
+}
+
+// authorised adds the access token, and notes status and header of the reply for the try in
+// the request's context.
+type authorised struct {
+	next        http.RoundTripper
+	credentials *auth.Credentials
+}
+
+func (a *authorised) RoundTrip(r *http.Request) (*http.Response, error) {
+	t, _ := r.Context().Value(tryKey{}).(*try)
+	if t == nil {
+		return nil, errors.New("gemini: a request that is no question of ours")
+	}
+	if t.placed != len(t.pictures) {
+		return nil, errPictures
+	}
+	token, err := a.credentials.Token(r.Context())
+	if err != nil {
+		return nil, &tokenError{err}
+	}
+	t.token = lvlm.NewSecret(token.Value)
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+token.Value)
+	if project, err := a.credentials.QuotaProjectID(r.Context()); err == nil && project != "" {
+		r.Header.Set("X-Goog-User-Project", project)
+	}
+	res, err := a.next.RoundTrip(r)
+	if err == nil {
+		t.status, t.header = res.StatusCode, res.Header
+	}
+	return res, err
+}
+
+// scope is what the access token is for.
+const scope = "https://www.googleapis.com/auth/cloud-platform"
+
+// Credentials reads a credentials file of a service account or a user; an empty path means
+// the machine's default credentials.
+//
+// Errors: *lvlm.CallError of class Denied. None of them shows what the file holds.
+func Credentials(path string) (*auth.Credentials, error) {
+	denied := func(format string, args ...any) error {
+		return &lvlm.CallError{Class: lvlm.Denied, Detail: fmt.Sprintf(format, args...)}
+	}
+	o := &credentials.DetectOptions{Scopes: []string{scope}}
+	if path == "" {
+		c, err := credentials.DetectDefault(o)
+		if err != nil {
+			return nil, denied("this machine has no default credentials of Google Cloud; name a credentials file with credential_env")
+		}
+		return c, nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, denied("the credentials file that the endpoint card's credential_env names cannot be read")
+	}
+	var doc struct {
+		Type string `json:"type"`
+	}
+	_ = json.Unmarshal(data, &doc)
+	kind := credentials.CredType(doc.Type)
+	if kind != credentials.ServiceAccount && kind != credentials.AuthorizedUser {
+		return nil, denied("the credentials file that the endpoint card's credential_env names is of no known type; want a service_account or an authorized_user")
+	}
+	c, err := credentials.NewCredentialsFromJSON(kind, data, o)
+	if err != nil {
+		return nil, denied("the credentials file that the endpoint card's credential_env names is not complete")
+	}
+	return c, nil
+}
