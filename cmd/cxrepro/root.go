@@ -189,6 +189,7 @@ func commands(a *app) []*cobra.Command {
 		newExplainCommand(a),
 		newPauseCommand(a),
 		newPhantomCommand(a),
+		newResponderCommand(a),
 		newResumeCommand(a),
 		newRunCommand(a),
 		newSegmentCommand(a),

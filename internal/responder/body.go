@@ -115,11 +115,12 @@ func decode(body []byte) (*chatRequest, []picture, error) {
 			reduced = append(reduced, rest...)
 			break
 		}
+		escaped := i > 0 && rest[i-1] == '\\' // a quote within a text
 		i += len(dataURL)
 		head := rest[i:min(i+80, len(rest))]
 		j := bytes.Index(head, base64Mark)
 		quote := bytes.IndexByte(head, '"')
-		if j < 0 || (quote >= 0 && quote < j) {
+		if escaped || j < 0 || (quote >= 0 && quote < j) {
 			reduced = append(reduced, rest[:i]...)
 			rest = rest[i:]
 			continue

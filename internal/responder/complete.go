@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 )
 
 // bodyLimit is the largest request that is read.
@@ -45,9 +46,13 @@ func (s *Responder) serve(w http.ResponseWriter, r *http.Request, number int64) 
 	if err != nil {
 		return asAPI(err)
 	}
-	m := s.models[request.Model]
+	now := s.settled.Load()
+	if now == nil {
+		return &apiError{status: http.StatusServiceUnavailable, kind: "server_error", code: "no_benchmark", message: "the responder has no benchmark yet", after: time.Second}
+	}
+	m := now.models[request.Model]
 	if m == nil {
-		if m = s.models[deployment(r.URL)]; m == nil {
+		if m = now.models[deployment(r.URL)]; m == nil {
 			return s.unknownModel(request.Model)
 		}
 	}
@@ -56,7 +61,7 @@ func (s *Responder) serve(w http.ResponseWriter, r *http.Request, number int64) 
 		if m.Behaviour == Judge {
 			return invalid("messages", "", "the system message is none of the judge's instructions, and "+m.Name+" is a judge only")
 		}
-		if a.place, err = s.options.Benchmark.locate(request.turns(pictures)); err != nil {
+		if a.place, err = now.bench.locate(request.turns(pictures)); err != nil {
 			return asAPI(err)
 		}
 	}

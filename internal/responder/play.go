@@ -16,7 +16,11 @@ type Played map[cxreasonbench.Path]map[cxreasonbench.Task][]cxreasonbench.CaseSc
 //
 // Errors: an unknown model, those of the state machine.
 func (s *Responder) Play(name string, rules cxreasonbench.Rules, draws int, seed uint64) (Played, error) {
-	m := s.models[name]
+	now := s.settled.Load()
+	if now == nil {
+		return nil, fmt.Errorf("responder: there is no benchmark yet")
+	}
+	m := now.models[name]
 	if m == nil {
 		return nil, fmt.Errorf("responder: no model is called %q", name)
 	}
@@ -25,7 +29,7 @@ func (s *Responder) Play(name string, rules cxreasonbench.Rules, draws int, seed
 		out[p] = map[cxreasonbench.Task][]cxreasonbench.CaseScores{}
 	}
 	for _, task := range cxreasonbench.Tasks() {
-		if err := s.playTask(m, task, rules, draws, seed, out); err != nil {
+		if err := playTask(now.bench, m, task, rules, draws, seed, out); err != nil {
 			return nil, fmt.Errorf("%s: %w", task, err)
 		}
 	}
@@ -42,10 +46,10 @@ type player struct {
 	told map[string]string
 }
 
-func (s *Responder) playTask(m *model, task cxreasonbench.Task, rules cxreasonbench.Rules, draws int, seed uint64, out Played) error {
+func playTask(b *Benchmark, m *model, task cxreasonbench.Task, rules cxreasonbench.Rules, draws int, seed uint64, out Played) error {
 	pl := &player{m: m, rules: rules, draws: draws, cases: map[string]*known{}, told: map[string]string{}}
 	var ids []string
-	for _, k := range s.options.Benchmark.byTask[task] {
+	for _, k := range b.byTask[task] {
 		pl.cases[k.id] = k
 		ids = append(ids, k.id)
 	}

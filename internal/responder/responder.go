@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"hash/crc32"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"cxrepro/internal/cxreasonbench"
@@ -17,9 +19,11 @@ import (
 
 // Options says what a responder is made of.
 type Options struct {
-	// Benchmark is what it answers for; it is required, as is Profile.
+	// Benchmark is what it answers for. Without one every request is told to come again
+	// later, until [Responder.Answer] brings it.
 	Benchmark *Benchmark
-	Profile   *Profile
+	// Profile is required.
+	Profile *Profile
 	// Faults may be nil.
 	Faults *Faults
 	// Latency is how long every reply takes at least.
@@ -33,14 +37,20 @@ type Options struct {
 // Responder is the endpoint. It serves several goroutines.
 type Responder struct {
 	options   Options
-	models    map[string]*model
 	names     []string
+	settled   atomic.Pointer[settled]
 	prompts   map[string]cxreasonbench.JudgePrompt
 	rules     []*armed
 	faultSeed uint64
 	limiter   *limiter
 	count     *counter
 	buffers   sync.Pool
+}
+
+// settled is a benchmark with every model's fates in it.
+type settled struct {
+	bench  *Benchmark
+	models map[string]*model
 }
 
 // model is a model with what is settled about every case.
@@ -52,34 +62,18 @@ type model struct {
 	fates map[cxreasonbench.Sampling][]fate
 }
 
-// New settles how every model fares on every case.
+// New returns a responder.
 //
-// Errors: options that are missing; tables that say nothing of a task.
+// Errors: a profile that is missing; those of [Responder.Answer].
 func New(o Options) (*Responder, error) {
-	if o.Benchmark == nil || o.Profile == nil {
-		return nil, errors.New("responder: Options.Benchmark and Options.Profile are required")
+	if o.Profile == nil {
+		return nil, errors.New("responder: Options.Profile is required")
 	}
 	if o.Instruction == nil {
 		o.Instruction = cxreasonbench.Prompts().Judge
 	}
-	s := &Responder{options: o, models: map[string]*model{}, prompts: judgePrompts(o.Instruction), count: newCounter()}
+	s := &Responder{options: o, prompts: judgePrompts(o.Instruction), count: newCounter()}
 	for _, m := range o.Profile.Models {
-		data, err := json.Marshal(m)
-		if err != nil {
-			return nil, fmt.Errorf("responder: model %s: %w", m.Name, err)
-		}
-		sum := named(o.Profile.Seed, string(data))
-		x := &model{Model: m, seed: o.Profile.Seed, print: "fp_" + hex.EncodeToString(sum[:5]), fates: map[cxreasonbench.Sampling][]fate{}}
-		if m.Behaviour == Exact || m.Behaviour == Rates {
-			for _, sampling := range cxreasonbench.Samplings() {
-				f, err := fates(o.Benchmark, &x.Model, x.seed, sampling)
-				if err != nil {
-					return nil, err
-				}
-				x.fates[sampling] = f
-			}
-		}
-		s.models[m.Name] = x
 		s.names = append(s.names, m.Name)
 	}
 	limit := Limit{}
@@ -93,7 +87,45 @@ func New(o Options) (*Responder, error) {
 		}
 	}
 	s.limiter = newLimiter(limit, time.Now)
-	return s, nil
+	if o.Benchmark == nil {
+		return s, nil
+	}
+	return s, s.Answer(o.Benchmark)
+}
+
+// Answer has the responder answer for a benchmark from now on: it settles how every model
+// fares on every case.
+//
+// Errors: tables that say nothing of a task.
+func (s *Responder) Answer(b *Benchmark) error {
+	x := &settled{bench: b, models: map[string]*model{}}
+	for _, m := range s.options.Profile.Models {
+		one, err := settle(b, m, s.options.Profile.Seed)
+		if err != nil {
+			return err
+		}
+		x.models[m.Name] = one
+	}
+	s.settled.Store(x)
+	return nil
+}
+
+func settle(b *Benchmark, m Model, seed uint64) (*model, error) {
+	data, err := json.Marshal(m)
+	if err != nil {
+		return nil, fmt.Errorf("responder: model %s: %w", m.Name, err)
+	}
+	sum := named(seed, string(data))
+	x := &model{Model: m, seed: seed, print: "fp_" + hex.EncodeToString(sum[:5]), fates: map[cxreasonbench.Sampling][]fate{}}
+	if m.Behaviour != Exact && m.Behaviour != Rates {
+		return x, nil
+	}
+	for _, sampling := range cxreasonbench.Samplings() {
+		if x.fates[sampling], err = fates(b, &x.Model, seed, sampling); err != nil {
+			return nil, err
+		}
+	}
+	return x, nil
 }
 
 // Counts returns what the responder has seen.
@@ -142,7 +174,7 @@ func (s *Responder) list(w http.ResponseWriter, r *http.Request, path string) {
 		return map[string]any{"id": name, "object": "model", "created": created, "owned_by": "simulated"}
 	}
 	if _, name, found := strings.Cut(path, "/models/"); found {
-		if s.models[name] == nil {
+		if !slices.Contains(s.names, name) {
 			s.unknownModel(name).write(w)
 			return
 		}
