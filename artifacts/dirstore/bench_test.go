@@ -43,3 +43,11 @@ func BenchmarkLookup(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkCall(b *testing.B) {
+	for name, d := range map[string]dirstore.Durability{"process": dirstore.DurabilityProcess, "power": dirstore.DurabilityPower} {
+		b.Run(name, func(b *testing.B) {
+			storetest.BenchmarkCall(b, repository(b, open(b, b.TempDir(), dirstore.Options{Durability: d})))
+		})
+	}
+}

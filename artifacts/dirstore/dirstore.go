@@ -191,19 +191,23 @@ func (b *Bucket) open(ctx context.Context, op, name string) (*os.File, artifacts
 }
 
 // Read returns a small object. Its Version is the digest of its bytes.
-func (b *Bucket) Read(ctx context.Context, name string) (data []byte, info artifacts.Info, err error) {
-	f, info, err := b.open(ctx, "read", name)
+func (b *Bucket) Read(ctx context.Context, name string) ([]byte, artifacts.Info, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, artifacts.Info{}, err
+	}
+	path, err := b.path(name)
 	if err != nil {
-		return nil, info, err
+		return nil, artifacts.Info{}, err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	data = make([]byte, info.Size)
-	if n, err := io.ReadFull(f, data); err != nil {
-		return nil, info, b.fail("read", name, fmt.Errorf("%d of %d bytes: %w", n, len(data), err))
+	data, at, err := readSmall(path)
+	if err != nil {
+		return nil, artifacts.Info{}, b.fail("read", name, err)
 	}
-	info.Version = artifacts.Sum(data).Hex()
-	return data, info, nil
+	return data, artifacts.Info{Name: name, Size: int64(len(data)), Modified: at, Version: artifacts.Sum(data).Hex()}, nil
 }
+
+// errShort: a file gave fewer bytes than its size.
+var errShort = errors.New("the file ended before its size")
 
 // Stat describes an object, without Version.
 func (b *Bucket) Stat(ctx context.Context, name string) (artifacts.Info, error) {

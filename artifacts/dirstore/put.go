@@ -53,6 +53,9 @@ func (b *Bucket) Put(ctx context.Context, name string, content artifacts.Content
 
 // write copies content to a new file and returns the digest of what it wrote.
 func (b *Bucket) write(ctx context.Context, tmp string, content artifacts.Content) (sum artifacts.Digest, info artifacts.Info, err error) {
+	if content.Size() <= pieceSize {
+		return b.writeSmall(ctx, tmp, content)
+	}
 	f, err := b.createTmp(tmp)
 	if err != nil {
 		return sum, info, err
@@ -75,6 +78,27 @@ func (b *Bucket) write(ctx context.Context, tmp string, content artifacts.Conten
 		}
 	}
 	return sum, artifacts.Info{Size: size}, nil
+}
+
+// writeSmall is write for content that goes in one piece.
+func (b *Bucket) writeSmall(ctx context.Context, tmp string, content artifacts.Content) (artifacts.Digest, artifacts.Info, error) {
+	buf := make([]byte, content.Size())
+	if n, err := content.ReadAt(buf, 0); n < len(buf) {
+		if err == io.EOF {
+			err = fmt.Errorf("%w: the source ends after %d bytes", artifacts.ErrDigestMismatch, n)
+		}
+		return artifacts.Digest{}, artifacts.Info{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return artifacts.Digest{}, artifacts.Info{}, err
+	}
+	err := writeNew(tmp, buf, b.sync)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = b.mkdir(filepath.Dir(tmp)); err == nil {
+			err = writeNew(tmp, buf, b.sync)
+		}
+	}
+	return artifacts.Sum(buf), artifacts.Info{Size: int64(len(buf))}, err
 }
 
 func copyPiece(ctx context.Context, f io.Writer, h hash.Hash, content io.ReaderAt, at int64, buf []byte) (int, error) {
@@ -136,7 +160,7 @@ func (b *Bucket) publish(ctx context.Context, tmp, path, name string, opts artif
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	move := func() error { return os.Rename(tmp, path) }
+	move := func() error { return rename(tmp, path) }
 	switch {
 	case opts.IfAbsent:
 		move = func() error { return renameNew(tmp, path) }
@@ -186,7 +210,7 @@ func (b *Bucket) replaceLocked(ctx context.Context, tmp, path, name, version str
 	if now.Version != version {
 		return fmt.Errorf("%w: the object has another version", artifacts.ErrPrecondition)
 	}
-	return os.Rename(tmp, path)
+	return rename(tmp, path)
 }
 
 // Copy copies an object's bytes to another name.
