@@ -155,4 +155,5 @@ func (a *Activities) registerBenchmark(r worker.ActivityRegistry) {
 	register(a, r, contract.PlanBenchmark, a.PlanBenchmark)
 	register(a, r, contract.BuildCases, a.BuildCases)
 	register(a, r, contract.AssembleBenchmark, a.AssembleBenchmark)
+	register(a, r, contract.ImportRelease, a.ImportRelease)
 }

@@ -4,20 +4,26 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/sdk/testsuite"
 
 	"cxrepro/artifacts"
 	"cxrepro/artifacts/memstore"
 	"cxrepro/experiments"
+	"cxrepro/internal/chexstruct"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxr"
 	"cxrepro/internal/cxreasonbench"
+	ds "cxrepro/internal/dataset"
+	"cxrepro/internal/datause"
 	"cxrepro/internal/phantom"
 )
 
@@ -274,7 +280,7 @@ func stepText(t contract.ChunkTotals) string {
 // a picture is made from, and nothing else.
 func TestBuildCaseKeys(t *testing.T) {
 	store := memstore.Open()
-	base, _ := measured(t, store).build()
+	base, _ := measured(t, store, "benchmark.cases=12").build()
 	for _, c := range []struct {
 		name      string
 		sets      []string
@@ -286,7 +292,7 @@ func TestBuildCaseKeys(t *testing.T) {
 		{"the seed", []string{"benchmark.seed=4"}, true, false},
 		{"a row that no task reads", []string{"thresholds.global.mask_count.mask_num_min=24"}, false, true},
 	} {
-		out, totals := measured(t, store, c.sets...).build()
+		out, totals := measured(t, store, append([]string{"benchmark.cases=12"}, c.sets...)...).build()
 		ran := 0
 		for _, s := range totals.Steps {
 			ran += s.Run
@@ -296,4 +302,127 @@ func TestBuildCaseKeys(t *testing.T) {
 			t.Errorf("%s: %s, same manifest %t", c.name, stepText(totals), out.Benchmark == base.Benchmark)
 		}
 	}
+}
+
+// releaseSpec reads a benchmark that lies in the official layout.
+const releaseSpec = `
+name: read
+paper: test
+preset: corrected
+dataset: {name: built, layout: cxreasonbench, data_use: synthetic}
+benchmark: {source: release, radiographs: phantom, counts: any}
+`
+
+// export lays a benchmark out as files.
+func (b *bench) export(ref artifacts.Ref) fstest.MapFS {
+	b.t.Helper()
+	disk := fstest.MapFS{}
+	w := &cxreasonbench.LayoutWriter{Write: func(name string, data []byte) error {
+		disk[name] = &fstest.MapFile{Data: data}
+		return nil
+	}}
+	ctx := context.Background()
+	for _, c := range get[contract.Benchmark](b, ref).Cases {
+		doc := get[contract.CaseDoc](b, c.Doc)
+		if err := w.Case(c.Task, c.ID, doc.Items); err != nil {
+			b.t.Fatal(err)
+		}
+		for _, it := range doc.Items {
+			for _, q := range it.Questions {
+				for _, p := range q.Pictures {
+					data, err := b.a.opts.Store.Get(ctx, doc.Pictures[p.Path])
+					if err != nil {
+						b.t.Fatal(err)
+					}
+					if p.Kind != cxreasonbench.Radiograph {
+						disk[cxreasonbench.PictureFile(p)] = &fstest.MapFile{Data: data}
+					}
+				}
+			}
+		}
+	}
+	rules, err := cxreasonbench.NewRules(cxreasonbench.Corrected, nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := w.Close(cxreasonbench.Manifest{Recipe: cxreasonbench.Recipe{Rules: rules, Sample: cxreasonbench.SampleBalanced, Profile: cxreasonbench.ProfileOfficial}}); err != nil {
+		b.t.Fatal(err)
+	}
+	declared, err := ds.Declaration{Name: "built", DataUse: datause.Synthetic}.Encode()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	disk[ds.DeclarationFile] = &fstest.MapFile{Data: declared}
+	return disk
+}
+
+// TestImportRelease writes a benchmark of phantoms in the official layout and reads it back: the
+// same documents, so that every call to a model is the same call.
+func TestImportRelease(t *testing.T) {
+	store := memstore.Open()
+	b := measured(t, store)
+	built, _ := b.build()
+	want := get[contract.Benchmark](b, built.Benchmark)
+	disk := b.export(built.Benchmark)
+	data := map[string]fs.FS{"built": disk, "phantom": b.a.opts.Data["phantom"]}
+
+	other := memstore.Open()
+	r := newBench(t, other, data, releaseSpec)
+	out := act(r, r.a.ImportRelease, contract.ImportReleaseInput{Plan: r.plan})
+	got := get[contract.Benchmark](r, out.Benchmark)
+	if got.Tally != want.Tally || got.System != want.System || got.Source != experiments.SourceRelease || out.Cases != built.Cases || !slices.Equal(out.Tasks, built.Tasks) {
+		t.Errorf("imported %+v, tasks %v", got.Tally, out.Tasks)
+	}
+	for i, c := range got.Cases {
+		was, now := get[contract.CaseDoc](b, want.Cases[i].Doc), get[contract.CaseDoc](r, c.Doc)
+		r.checkCase(c)
+		if tells := was.Task == chexstruct.Cardiomegaly || was.Task == chexstruct.MediastinalWidening; !tells {
+			was.View = "" // the layout tells it in two questions only
+		}
+		if d := cmp.Diff(was, now); d != "" {
+			t.Fatalf("case %d: (- built, + imported)\n%s", i, d)
+		}
+	}
+	if text := stepText(out.Totals); text != fmt.Sprintf("import-case %d run 0 reused", out.Cases) {
+		t.Errorf("steps: %s", text)
+	}
+	if again := act(r, r.a.ImportRelease, contract.ImportReleaseInput{Plan: r.plan}); again.Benchmark != out.Benchmark || again.Reproduction != out.Reproduction || out.Reproduction == "" {
+		t.Errorf("read again: %+v, first %+v", again, out)
+	}
+
+	spec := releaseSpec
+	refused := func(name, want string, change func(fstest.MapFS)) {
+		t.Helper()
+		changed := maps.Clone(disk)
+		change(changed)
+		b := newBench(t, other, map[string]fs.FS{"built": changed, "phantom": data["phantom"]}, spec)
+		_, err := try(b, b.a.ImportRelease, contract.ImportReleaseInput{Plan: b.plan})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v\nwant %q", name, err, want)
+			return
+		}
+		for _, c := range got.Cases {
+			if strings.Contains(err.Error(), c.ID) {
+				t.Errorf("%s: the error names a case: %v", name, err)
+			}
+		}
+	}
+	rotation := got.Cases[0].ID
+	refused("class", "is weaker than credentialed", func(d fstest.MapFS) { delete(d, ds.DeclarationFile) })
+	refused("a picture", "unpack segmask_bodypart.zip", func(d fstest.MapFS) {
+		for name := range d {
+			if strings.HasPrefix(name, cxreasonbench.StructureFolder) {
+				delete(d, name)
+			}
+		}
+	})
+	refused("a file", "in no format folder", func(d fstest.MapFS) { delete(d, "qa/rotation/path1/init/basic/"+rotation+".json") })
+	refused("a question", "the answer names no letter", func(d fstest.MapFS) {
+		d["qa/rotation/path1/stage4/basic/"+rotation+".json"] = &fstest.MapFile{Data: []byte(`{"question": "q", "answer": "yes"}`)}
+	})
+	refused("a radiograph", "its radiograph is not in the folder given with --data phantom", func(d fstest.MapFS) {
+		d["qa/rotation/path1/init/basic/"+rotation+".json"] = &fstest.MapFile{Data: []byte(`{"question": "(a) Yes (b) No", "answer": "(a) Yes", "img_path": ["p10/none.jpg"]}`)}
+	})
+	spec = strings.Replace(releaseSpec, ", counts: any", "", 1)
+	refused("counts", "the release has 100", func(fstest.MapFS) {})
 }

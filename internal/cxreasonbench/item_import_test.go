@@ -110,3 +110,98 @@ func TestImportReads(t *testing.T) {
 		return func() { disk = all }
 	})
 }
+
+// TestImportGivesTheItems holds that everything a question knows comes back out of its official
+// file: letters, meanings, rules. Only the texts of the pack tell them, in either preset.
+func TestImportGivesTheItems(t *testing.T) {
+	for _, rules := range []Rules{
+		rulesOf(t, AsReleased, nil), rulesOf(t, Corrected, nil),
+		rulesOf(t, Corrected, map[string]string{string(BuildNumbers): AsTyped, string(BuildRibs): BareNumber}),
+	} {
+		im := NewImporter(Prompts())
+		items := buildAll(t, rules, 3, 12)
+		for i := range items {
+			f := officialOf(t, &items[i])
+			im.Learn(&f)
+			got, err := im.Item(&f)
+			if err != nil {
+				t.Fatalf("%s: %v\n%q", items[i].File(), err, f.Questions)
+			}
+			if d := cmp.Diff(items[i], got); d != "" {
+				t.Fatalf("%s, %s: (- built, + imported)\n%s", rules, items[i].File(), d)
+			}
+		}
+	}
+}
+
+// officialOf reads an item back as the data set does.
+func officialOf(t *testing.T, it *Item) OfficialFile {
+	t.Helper()
+	f := OfficialFile{Task: it.Task.String(), Case: it.Case, Path: it.Path.Folder(), Stage: StageFolder(it.Path, it.Stage), Format: it.Format.String()}
+	for _, q := range it.Questions {
+		f.Questions, f.Answers, f.Pictures = append(f.Questions, q.Text), append(f.Answers, q.Answer), append(f.Pictures, picturePaths(q.Pictures))
+	}
+	return f
+}
+
+// TestImportOtherTexts reads texts in other forms: options in one line, criteria in other words,
+// sentences after the last option.
+func TestImportOtherTexts(t *testing.T) {
+	file := func(task, path, stage, question, answer string, pictures ...string) OfficialFile {
+		return OfficialFile{Task: task, Case: "c", Path: path, Stage: stage, Format: "basic", Questions: []string{question}, Answers: []string{answer}, Pictures: [][]string{pictures}}
+	}
+	im := NewImporter(Prompts())
+	other := file("rotation", "path1", "stage1", "Which one? Options: (a) Something of the heart., (b) The ends of the collar bones., (c) A., (d) B., (e) None of the above", "(b) The ends of the collar bones.")
+	im.Learn(&other)
+	means := func(f OfficialFile) (list []string, accepted []string) {
+		t.Helper()
+		it, err := im.Item(&f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range it.Questions[0].Options {
+			list = append(list, o.Means)
+		}
+		return list, it.Questions[0].Accepted
+	}
+	four := []string{"/cardiomegaly/heart/c.png", "/carina_angle/carina/c.png", "/inclusion/lung_both/c.png", "/rotation/midline/c.png"}
+	for _, c := range []struct {
+		name           string
+		file           OfficialFile
+		want, accepted string
+	}{
+		{"a learned criterion", other, "criterion:unknown criterion:rotation criterion:unknown criterion:unknown none_of_above", "b"},
+		{"one line", file("cardiomegaly", "path1", "init", `If unsure choose "(c)". Is it? (a) Yes, (b) No, (c) I don’t know. Explain.`, "(a) Yes, (b) No", "p10/x.jpg"), "yes no idk", "a b"},
+		{"a sentence behind", file("rotation", "path1", "stage4", "Rotated? (a) Yes, (b) No. Then write Value: [Value]", "(b) No"), "yes no", "b"},
+		{"pictures", file("carina_angle", "path2", "stage1", "Which? (a) 1st image, (b) 2nd image, (c) 3rd image, (d) 4th image, (e) None of the above", "(b) 2nd image", four...), "structure:heart structure:carina structure:lung_both structure:midline none_of_above", "b"},
+		{"sides", file("projection", "path1", "stage3", "Choose (a) Right: [0 - 0.1], (b) Right: [0.11 - 0.31], (c) Left: [0 - 0.1], (d) Left: [0.11 - 0.31], ", "(b) Right: [0.11 - 0.31], (c) Left: [0 - 0.1]"), "right:0..0.1 right:0.11..0.31 left:0..0.1 left:0.11..0.31", "b c"},
+		{"small numbers", file("descending_aorta_tortuous", "path1", "stage3", "(a) [5e-05 - 0.00035], (b) [0.00036 - 0.00066]", "(a) [5e-05 - 0.00035]"), "range:5e-05..0.00035 range:0.00036..0.00066", "a"},
+		{"ribs", file("inspiration", "path1", "stage3", "Which? (a) 7, (b) 8th rib, (c) 9, ", "(b) 8th rib"), "rib:7 rib:8 rib:9", "b"},
+		{"directions", file("trachea_deviation", "path1", "stage3", "(a) It is not deviated., (b) To the left., (c) First left, then right.", "(a) It is not deviated"), "direction:flat direction:left direction:left&right", "a"},
+		{"no options", file("cardiomegaly", "path2", "stage3", "Is the heart large?", "(a) Yes"), "", "a"},
+	} {
+		got, accepted := means(c.file)
+		if strings.Join(got, " ") != c.want || strings.Join(accepted, " ") != c.accepted {
+			t.Errorf("%s: %q, accepted %q", c.name, got, accepted)
+		}
+	}
+	for _, c := range []struct {
+		want string
+		file OfficialFile
+	}{
+		{"there is no such stage", file("rotation", "path2", "stage4", "q (a) Yes, (b) No", "(a) Yes")},
+		{"there is no such stage", file("global", "path1", "init", "q (a) Yes, (b) No", "(a) Yes")},
+		{"the answer names no letter", file("rotation", "path1", "stage4", "q (a) Yes, (b) No", "Yes")},
+		{"the answer (c) is none of its 2 options", file("rotation", "path1", "stage4", "q (a) Yes, (b) No", "(c) Yes")},
+		{"no options are found", file("rotation", "path1", "stage4", "q", "(a) Yes")},
+		{"0 pictures, want 1", file("rotation", "path1", "init", "q (a) Yes, (b) No", "(a) Yes")},
+		{"a third option", file("rotation", "path1", "stage4", "q (a) Yes, (b) No, (c) Perhaps", "(a) Yes")},
+		{"no range of the form", file("rotation", "path1", "stage3", "q (a) low, (b) high", "(a) low")},
+		{"its picture's path", file("carina_angle", "path2", "stage1", "(a) 1st image, (b) 2nd image", "(b) 2nd image", "a.png", "b.png", "c.png", "d.png")},
+		{"2 parts are included", file("inclusion", "path1", "stage3", "(a) apex: Included, edge: Excluded (b) none", "(a) apex")},
+	} {
+		if _, err := im.Item(&c.file); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "/c.") {
+			t.Errorf("got %v, want %q", err, c.want)
+		}
+	}
+}

@@ -173,6 +173,19 @@ func (c *CXRB) Items(task, id string) ([]CXRBItem, error) {
 	return items, nil
 }
 
+// ReadPicture reads a picture of an item below the benchmark's folder.
+func (c *CXRB) ReadPicture(it *CXRBItem, picture string) ([]byte, error) {
+	data, err := fs.ReadFile(c.fsys, it.PicturePath(picture))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, it.missing()
+	}
+	return data, err
+}
+
+func (it *CXRBItem) missing() error {
+	return fmt.Errorf("dataset: CXReasonBench: a picture of %s/%s/%s is missing: unpack %s.zip and %s.zip in place", it.Task, it.Path, it.Stage, cxrbPictures, cxrbPoints)
+}
+
 // item reads a question file. Keys beyond the three that the programs read are let be.
 func (c *CXRB) item(name string) (it CXRBItem, err error) {
 	fail := func(err error) (CXRBItem, error) {
@@ -249,9 +262,9 @@ func (it *CXRBItem) PicturePath(picture string) string {
 //
 // Errors: all that [CXRB.Items] reports, a missing picture, wrong counts; the first of them.
 func (c *CXRB) Verify(want CXRBCounts, checkPictures bool) (got CXRBCounts, err error) {
-	for _, t := range cxrbTasks {
-		if n := len(c.cases[t.name]); want == CXRBRelease && n != CXRBCasesPerTask {
-			return got, fmt.Errorf("dataset: CXReasonBench: %s has %d cases, the release has %d", t.name, n, CXRBCasesPerTask)
+	if want == CXRBRelease {
+		if err := c.CheckLists(); err != nil {
+			return got, err
 		}
 	}
 	for _, t := range cxrbTasks {
@@ -262,7 +275,7 @@ func (c *CXRB) Verify(want CXRBCounts, checkPictures bool) (got CXRBCounts, err 
 				return got, err
 			}
 			for i := range items {
-				got.count(&items[i])
+				got.Add(&items[i])
 				if checkPictures {
 					if err := c.hasPictures(&items[i]); err != nil {
 						return got, err
@@ -271,14 +284,30 @@ func (c *CXRB) Verify(want CXRBCounts, checkPictures bool) (got CXRBCounts, err 
 			}
 		}
 	}
-	if want != (CXRBCounts{}) && got != want {
-		return got, fmt.Errorf("dataset: CXReasonBench: %d cases with %d + %d + %d pairs, want %d with %d + %d + %d",
-			got.Cases, got.Path1, got.Path2, got.RePath1, want.Cases, want.Path1, want.Path2, want.RePath1)
-	}
-	return got, nil
+	return got, got.Check(want)
 }
 
-func (c *CXRBCounts) count(it *CXRBItem) {
+// CheckLists reports a case list that has not the length of the release's.
+func (c *CXRB) CheckLists() error {
+	for _, t := range cxrbTasks {
+		if n := len(c.cases[t.name]); n != CXRBCasesPerTask {
+			return fmt.Errorf("dataset: CXReasonBench: %s has %d cases, the release has %d", t.name, n, CXRBCasesPerTask)
+		}
+	}
+	return nil
+}
+
+// Check reports counts that differ from want; a zero want compares nothing.
+func (c CXRBCounts) Check(want CXRBCounts) error {
+	if want != (CXRBCounts{}) && c != want {
+		return fmt.Errorf("dataset: CXReasonBench: %d cases with %d + %d + %d pairs, want %d with %d + %d + %d",
+			c.Cases, c.Path1, c.Path2, c.RePath1, want.Cases, want.Path1, want.Path2, want.RePath1)
+	}
+	return nil
+}
+
+// Add counts the pairs of a question file.
+func (c *CXRBCounts) Add(it *CXRBItem) {
 	switch it.Path {
 	case "path1":
 		c.Path1 += len(it.Questions)
@@ -297,7 +326,7 @@ func (c *CXRB) hasPictures(it *CXRBItem) error {
 				continue
 			}
 			if _, err := fs.Stat(c.fsys, name); err != nil {
-				return fmt.Errorf("dataset: CXReasonBench: a picture of %s/%s/%s is missing: unpack %s.zip and %s.zip in place", it.Task, it.Path, it.Stage, cxrbPictures, cxrbPoints)
+				return it.missing()
 			}
 		}
 	}

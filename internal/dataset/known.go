@@ -21,6 +21,7 @@ const (
 	CheXmaskDB     Known = 3
 	NIHChestXray14 Known = 4
 	Phantoms       Known = 5
+	CXReasonBench  Known = 6
 )
 
 type knownFacts struct {
@@ -35,12 +36,13 @@ var knownTable = [...]knownFacts{
 	ChestImaGenome: {"Chest ImaGenome", []string{"chestimagenome", "imagenome"}, datause.Credentialed, "PhysioNet Credentialed Health Data License 1.5.0"},
 	CheXmaskDB:     {"CheXmask", []string{"chexmask"}, datause.PublicAttribution, "CC BY 4.0"},
 	NIHChestXray14: {"NIH ChestX-ray14", []string{"nihchestxray14", "chestxray14", "nihcxr14", "nih"}, datause.PublicAttribution, "free to use, the NIH Clinical Center and Wang et al. (CVPR 2017) must be named"},
+	CXReasonBench:  {"CXReasonBench", []string{"cxreasonbench", "chexstruct", "chexstructcxreasonbench"}, datause.Credentialed, "PhysioNet Credentialed Health Data License 1.5.0"},
 	Phantoms:       {"phantoms", []string{"phantoms", "phantom"}, datause.Synthetic, "made by this program"},
 }
 
 // String returns the data set's name, "other" for the zero value.
 func (k Known) String() string {
-	if k < MIMICCXRJPG || k > Phantoms {
+	if k < MIMICCXRJPG || k > CXReasonBench {
 		return "other"
 	}
 	return knownTable[k].name
@@ -48,7 +50,7 @@ func (k Known) String() string {
 
 // DataUse returns the class that the data set's terms ask for, invalid for other ones.
 func (k Known) DataUse() datause.Class {
-	if k < MIMICCXRJPG || k > Phantoms {
+	if k < MIMICCXRJPG || k > CXReasonBench {
 		return 0
 	}
 	return knownTable[k].use
@@ -56,7 +58,7 @@ func (k Known) DataUse() datause.Class {
 
 // Terms names the licence or conditions, empty for other data sets.
 func (k Known) Terms() string {
-	if k < MIMICCXRJPG || k > Phantoms {
+	if k < MIMICCXRJPG || k > CXReasonBench {
 		return ""
 	}
 	return knownTable[k].terms
@@ -70,7 +72,7 @@ func ByName(name string) Known {
 		}
 		return -1
 	}, strings.ToLower(name))
-	for k := MIMICCXRJPG; k <= Phantoms; k++ {
+	for k := MIMICCXRJPG; k <= CXReasonBench; k++ {
 		for _, s := range knownTable[k].spelled {
 			if s == plain {
 				return k
