@@ -128,6 +128,11 @@ func (a *Activities) RegisterCPU(r worker.ActivityRegistry) {
 	register(a, r, contract.Summarise, a.Summarise)
 	register(a, r, contract.WriteReceipt, a.WriteReceipt)
 	a.registerBenchmark(r)
+	register(a, r, contract.PlanEvaluations, a.PlanEvaluations)
+	register(a, r, contract.LoadDialogues, a.LoadDialogues)
+	register(a, r, contract.CloseDialogues, a.CloseDialogues)
+	register(a, r, contract.SelectPath2, a.SelectPath2)
+	register(a, r, contract.CloseEvaluation, a.CloseEvaluation)
 }
 
 // RegisterGPU registers segmentation.

@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"cxrepro/artifacts"
@@ -48,8 +49,34 @@ func (a *Activities) WriteReceipt(ctx context.Context, in contract.ReceiptInput)
 		return contract.ReceiptResult{}, err
 	}
 	r := receipt(pl, in)
+	if e := in.Evaluation; e != nil {
+		r.Benchmark, r.Evaluations, r.Tables, r.Dialogues = e.Benchmark, e.Evaluations, e.Tables.Summary, &e.Totals
+		r.ResultDigest, r.Results = e.Tables.ResultDigest, e.Tables.Results
+		r.Reports = append(r.Reports, e.Tables.Reports...)
+		if r.Calls, r.Tokens, r.Cost, err = a.callsOf(p, e.Calls); err != nil {
+			return contract.ReceiptResult{}, err
+		}
+		if r.Determinism == bitExact {
+			r.Determinism = recordedAnswers
+		}
+	}
 	if wrong := r.Check(); len(wrong) > 0 {
 		return contract.ReceiptResult{}, fail(contract.ErrTypeExhausted, "the receipt does not add up: %s", strings.Join(wrong, "; "))
+	}
+	roots := []artifacts.Ref{in.Common.Plan, in.Ingest.Manifest.Manifest, in.Summary.Results, in.Summary.Summary}
+	if e := in.Evaluation; e != nil {
+		roots = append(roots, e.Benchmark, r.Results, e.Tables.Summary)
+		roots = append(append(roots, e.Evaluations...), e.Calls...)
+	}
+	roots = slices.DeleteFunc(roots, artifacts.Ref.IsZero)
+	if r.Incomplete() {
+		// What is missing is asked by the same command: nothing is marked as finished.
+		ref, err := putJSON(p.work, a.opts.Store, r, contract.ReceiptMediaType)
+		if err != nil {
+			return contract.ReceiptResult{}, err
+		}
+		err = a.opts.Store.SetPin(p.work, artifacts.Pin{Name: pinName(in.Reproduction), Roots: append(roots, ref), Open: true, Note: "reproduction with undetermined cases"})
+		return contract.ReceiptResult{Receipt: ref}, err
 	}
 	doc := contract.ReproductionKey(pl.ref.Digest, in.Ingest.Manifest.Manifest.Digest)
 	uncounted := &tally{effort: effort{id: in.Reproduction}}
@@ -60,7 +87,7 @@ func (a *Activities) WriteReceipt(ctx context.Context, in contract.ReceiptInput)
 	if err != nil {
 		return contract.ReceiptResult{}, err
 	}
-	roots := []artifacts.Ref{in.Common.Plan, in.Ingest.Manifest.Manifest, in.Summary.Results, in.Summary.Summary, rec.Result}
+	roots = append(roots, rec.Result)
 	err = a.opts.Store.SetPin(p.work, artifacts.Pin{Name: pinName(in.Reproduction), Roots: roots, Keys: []artifacts.Key{rec.Key}, Note: "finished reproduction of " + pl.Spec.Name})
 	return contract.ReceiptResult{Receipt: rec.Result}, err
 }
@@ -100,10 +127,17 @@ func receipt(pl *plan, in contract.ReceiptInput) *contract.Receipt {
 	return r
 }
 
-// determinism is the class of a result: inference on an accelerator is not bit-exact.
+// Classes of results: inference on an accelerator is not bit-exact; what models say is as
+// exact as the recorded answers, and asking them anew may give others.
+const (
+	bitExact        = "bit-exact"
+	tolerance       = "tolerance"
+	recordedAnswers = "bit-exact from recorded answers"
+)
+
 func determinism(pl *plan) string {
 	if pl.Spec.Masks.Provider == "cuda" {
-		return "tolerance"
+		return tolerance
 	}
-	return "bit-exact"
+	return bitExact
 }

@@ -1,0 +1,104 @@
+package activities
+
+import (
+	"cxrepro/artifacts"
+	"cxrepro/internal/contract"
+	"cxrepro/internal/dialogue"
+)
+
+// callsOf sums the accounts of calls over all pages, each key once: what several dialogues
+// share was made, and paid for, once.
+func (a *Activities) callsOf(p *pulse, lists []artifacts.Ref) (*contract.ReceiptCalls, *dialogue.Usage, []contract.Money, error) {
+	out := &contract.ReceiptCalls{Failures: []contract.Count{}}
+	kinds := map[string]*contract.CallCount{}
+	seen := map[artifacts.Digest]bool{}
+	money := map[string]int64{}
+	usage := &dialogue.Usage{}
+	for _, ref := range lists {
+		list, err := getJSON[contract.Packed](p.work, a.opts.Store, ref)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		for _, item := range list.Items {
+			doc, err := getJSON[contract.CallsDoc](p.work, a.opts.Store, item.Ref)
+			if err != nil {
+				return nil, nil, nil, err
+			}
+			for _, c := range doc.Calls {
+				k := kinds[c.Count.Kind]
+				if k == nil {
+					k = &contract.CallCount{Kind: c.Count.Kind}
+					kinds[c.Count.Kind] = k
+				}
+				one := c.Count
+				if seen[c.Key] {
+					one = contract.CallCount{}
+				}
+				seen[c.Key] = true
+				addCalls(k, one, c.Times)
+				if one.Currency != "" {
+					money[one.Currency] += one.Cost
+				}
+			}
+			p.progress()
+		}
+	}
+	for _, kind := range []string{"model", "judge"} {
+		k := kinds[kind]
+		if k == nil {
+			continue
+		}
+		out.ByKind = append(out.ByKind, *k)
+		out.Needed += k.Needed
+		out.Run += k.Run
+		out.Reused += k.Reused
+		out.Repeated += k.Repeated
+		out.Attempts += k.Attempts
+		out.MaybeBilled += k.MaybeBilled
+		out.Unpriced += k.Unpriced
+		out.Failures = contract.AddCounts(out.Failures, k.Failures)
+		*usage = usage.Add(k.Usage)
+	}
+	return out, usage, amounts(money), nil
+}
+
+const severalCurrencies = "several"
+
+// addCalls adds the account of one key to a sum, needed so many times. A call that this
+// reproduction made counts as run once, and as reused wherever else it is needed.
+func addCalls(sum *contract.CallCount, one contract.CallCount, times int) {
+	sum.Needed += times
+	sum.Run += one.Run
+	sum.Reused += times - one.Run
+	sum.Repeated += one.Repeated
+	sum.Attempts += one.Attempts
+	sum.MaybeBilled += one.MaybeBilled
+	sum.Failures = contract.AddCounts(sum.Failures, one.Failures)
+	sum.Usage = sum.Usage.Add(one.Usage)
+	sum.Unpriced += one.Unpriced
+	sum.Busy += one.Busy
+	if one.Cost == 0 {
+		return
+	}
+	// Amounts of several currencies have no sum; the receipt's cost lists them.
+	switch sum.Currency {
+	case "", one.Currency:
+		sum.Currency = one.Currency
+		sum.Cost += one.Cost
+	default:
+		sum.Currency, sum.Cost = severalCurrencies, 0
+	}
+}
+
+// amounts lists money by currency.
+func amounts(money map[string]int64) []contract.Money {
+	var names []contract.Count
+	for currency := range money {
+		names = contract.AddCount(names, currency, 1)
+	}
+	out := []contract.Money{}
+	for _, n := range names {
+		out = append(out, contract.Money{Currency: n.Name, Micro: money[n.Name]})
+	}
+	return out
+}
