@@ -120,12 +120,7 @@ func stageLine(s contract.StageProgress, p *pace) string {
 	if s.ItemsAll > 0 {
 		b += fmt.Sprintf("/%d", s.ItemsAll)
 	}
-	if s.Stage != contract.StageSummarise {
-		b += " images"
-	}
-	if s.Failed > 0 {
-		b += fmt.Sprintf(", %d windows failed", s.Failed)
-	}
+	b += stageUnit(s)
 	if r := p.rate(); r > 0 && s.State == contract.StateRunning {
 		b += fmt.Sprintf(", %.1f/s", r)
 	}
@@ -133,6 +128,29 @@ func stageLine(s contract.StageProgress, p *pace) string {
 		b += fmt.Sprintf(", %s left", d)
 	}
 	return b
+}
+
+// stageUnit says what the items of a stage are, and what became of some.
+func stageUnit(s contract.StageProgress) string {
+	switch s.Stage {
+	case contract.StageSummarise, contract.StageTabulate:
+		return ""
+	case contract.StageBenchmark:
+		return " cases"
+	case contract.StageEvaluate:
+		text := " dialogues"
+		if s.Calls > 0 {
+			text += fmt.Sprintf(", %d calls", s.Calls)
+		}
+		if s.Failed > 0 {
+			text += fmt.Sprintf(", %d undetermined", s.Failed)
+		}
+		return text
+	}
+	if s.Failed > 0 {
+		return fmt.Sprintf(" images, %d windows failed", s.Failed)
+	}
+	return " images"
 }
 
 func (l *lines) note(line string) { fmt.Fprintln(l.w, line) }

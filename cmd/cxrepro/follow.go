@@ -61,11 +61,21 @@ func follow(ctx context.Context, c client.Client, d display, reproduction string
 	return out.Receipt, err
 }
 
-// unpause opens the gate of a reproduction that an earlier run left paused.
-func unpause(ctx context.Context, c client.Client, d display, reproduction string) error {
+// takeUp opens the gate of a reproduction that an earlier run left paused, with the budget of
+// this one if it names another.
+func takeUp(ctx context.Context, c client.Client, d display, reproduction string, f runFlags) error {
 	v, err := lookReproduction(ctx, c, reproduction)
-	if err != nil || !v.Gate.Paused {
-		return nil // it is not there yet, or runs: the follower sees
+	if err != nil {
+		return nil // it is not there yet: the follower sees
+	}
+	if budget := f.tuning.Calls.Budget; f.budgetGiven && v.Gate.Budget != budget {
+		d.note(fmt.Sprintf("the budget is now %s", budgetValue{&budget}))
+		if err := setBudget(ctx, c, reproduction, budget); err != nil {
+			return err
+		}
+	}
+	if !v.Gate.Paused {
+		return nil
 	}
 	d.note(fmt.Sprintf("was paused (%s); going on", v.Gate.Reason))
 	_, err = control(ctx, c, reproduction, contract.UpdateResume)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -30,12 +29,20 @@ func launch(ctx context.Context, c client.Client, p *planned, queue string, tuni
 		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 		TypedSearchAttributes:    attrs,
 	}, contract.Launch.Name, contract.LaunchInput{Common: contract.Common{
-		Plan: p.plan, Spec: p.id, Paper: p.spec.Paper, DataUse: use, Queue: queue, Tuning: tuning.WithDefaults(),
+		Plan: p.plan, Spec: p.id, Paper: p.spec.Paper, DataUse: use, Queue: queue, Tuning: tuning.WithDefaults(), Benchmark: benchmarkOf(p),
 	}})
 	if err != nil {
 		return nil, serverError(err)
 	}
 	return run, nil
+}
+
+// benchmarkOf is the source of the benchmark that an experiment asks about, "" without one.
+func benchmarkOf(p *planned) string {
+	if p.spec.Benchmark == nil {
+		return ""
+	}
+	return p.spec.Benchmark.Source
 }
 
 // serverError gives an error of the Temporal client its exit code.
@@ -75,21 +82,19 @@ func workflowError(err error) error {
 	return serverError(err)
 }
 
-// loadReceipt reads a receipt and its tables from the store.
+// loadReceipt reads a receipt and the tables of its findings from the store. The tables are
+// nil for an experiment that has no findings of its own.
 func loadReceipt(ctx context.Context, store *artifacts.Repository, ref artifacts.Ref) (*contract.Receipt, *contract.Summary, error) {
 	var r contract.Receipt
+	if err := readJSON(ctx, store, ref, &r); err != nil {
+		return nil, nil, err
+	}
+	if r.Summary.IsZero() {
+		return &r, nil, nil
+	}
 	var s contract.Summary
-	for _, d := range []struct {
-		ref func() artifacts.Ref
-		to  any
-	}{{func() artifacts.Ref { return ref }, &r}, {func() artifacts.Ref { return r.Summary }, &s}} {
-		data, err := store.Get(ctx, d.ref())
-		if err != nil {
-			return nil, nil, storeError(err)
-		}
-		if err := json.Unmarshal(data, d.to); err != nil {
-			return nil, nil, fmt.Errorf("read %s: %w", d.ref(), err)
-		}
+	if err := readJSON(ctx, store, r.Summary, &s); err != nil {
+		return nil, nil, err
 	}
 	return &r, &s, nil
 }

@@ -26,7 +26,9 @@ func (a *app) printOutcome(ctx context.Context, store *artifacts.Repository, r *
 			return err
 		}
 	} else {
-		printSummary(a.out, s)
+		if s != nil {
+			printSummary(a.out, s)
+		}
 		printReceipt(a.out, r, sheet)
 	}
 	a.sayQuarantined(ctx, store, r)
@@ -38,7 +40,7 @@ const quarantineSaid = 10
 
 // sayQuarantined names the first quarantined items with reason and detail, by case number.
 func (a *app) sayQuarantined(ctx context.Context, store *artifacts.Repository, r *contract.Receipt) {
-	if contract.Total(r.Images.Quarantined) == 0 {
+	if contract.Total(r.Images.Quarantined) == 0 || r.Summary.IsZero() {
 		return
 	}
 	var doc contract.Dataset
@@ -64,6 +66,9 @@ func (a *app) verdict(r *contract.Receipt) error {
 	if wrong := r.Check(); len(wrong) > 0 {
 		return &exitError{Code: exitFailed, Err: fmt.Errorf("the receipt does not add up: %s", strings.Join(wrong, "; "))}
 	}
+	if r.Incomplete() {
+		return a.undetermined(r)
+	}
 	if n := contract.Total(r.Images.Quarantined); n > 0 {
 		return &exitError{Code: exitQuarantined, Err: fmt.Errorf("done, with %d images in quarantine: %s", n, countList(r.Images.Quarantined)),
 			Hint: "the others are complete; `cxrepro dataset check FOLDER --depth pixels --orphans --paths` names the files. Mend them and run again: only they are read anew"}
@@ -84,13 +89,14 @@ func printReceipt(w io.Writer, r *contract.Receipt, sheet string) {
 	row := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
 	row("reproduction", "%s", r.Reproduction)
 	row("result", "%s (%s)", r.ResultDigest, r.Determinism)
-	row("images", "%d in = %d kept + %d filtered%s + %d quarantined%s", r.Images.In, r.Images.Kept,
-		contract.Total(r.Images.Filtered), inBrackets(r.Images.Filtered), contract.Total(r.Images.Quarantined), inBrackets(r.Images.Quarantined))
-	row("global filter", "%d kept + %d removed", r.Images.GlobalKept, r.Images.GlobalRemoved)
+	if r.Images.In > 0 {
+		imageRows(row, r)
+	}
 	row("steps", "%d needed = %d run + %d reused; %d repeated%s", r.Steps.Needed, r.Steps.Run, r.Steps.Reused, r.Steps.Repeated, inBrackets(r.Steps.Causes))
 	for _, s := range r.BySteps {
 		row("", "%s: %d needed, %d run, %d reused, %d repeated, %s", s.Step, s.Needed, s.Run, s.Reused, s.Repeated, size(s.Bytes))
 	}
+	callRows(row, r)
 	if r.RedoneWindows > 0 || r.Conflicts > 0 {
 		row("mended", "%d windows done again, %d second results that differed", r.RedoneWindows, r.Conflicts)
 	}
@@ -103,6 +109,12 @@ func printReceipt(w io.Writer, r *contract.Receipt, sheet string) {
 		row(rep.Name, "cxrepro artifacts cat %s", rep.Ref.Digest)
 	}
 	t.Flush()
+}
+
+func imageRows(row func(name, format string, args ...any), r *contract.Receipt) {
+	row("images", "%d in = %d kept + %d filtered%s + %d quarantined%s", r.Images.In, r.Images.Kept,
+		contract.Total(r.Images.Filtered), inBrackets(r.Images.Filtered), contract.Total(r.Images.Quarantined), inBrackets(r.Images.Quarantined))
+	row("global filter", "%d kept + %d removed", r.Images.GlobalKept, r.Images.GlobalRemoved)
 }
 
 func countList(counts []contract.Count) string {

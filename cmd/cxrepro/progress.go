@@ -54,28 +54,42 @@ func lookReproduction(ctx context.Context, c client.Client, reproduction string)
 	}
 	for i := range v.Stages {
 		s := &v.Stages[i]
-		for _, active := range s.Active {
-			p, err := stageProgress(ctx, c, active)
-			if err != nil {
-				continue // it ended meanwhile, or is between two runs
-			}
-			s.Done += p.Done
-			s.Items += p.Items
-			s.Reused += p.Reused
-			s.Failed += p.Failed
-			if p.State == contract.StatePaused {
-				s.State = p.State
-			}
-			open, err := v.activities(ctx, c, active)
-			if err != nil {
-				continue
-			}
-			s.Items += open
-		}
+		evaluations := s.Stage == contract.StageEvaluate
+		dialogues := v.addActive(ctx, c, s, s.Active, evaluations)
+		v.addActive(ctx, c, s, dialogues, false)
 		s.Items = atMost(s.Items, s.ItemsAll)
 	}
 	_, err = v.activities(ctx, c, id)
 	return v, err
+}
+
+// addActive adds what open children of a stage tell, and returns the ids of theirs. all says
+// that the children know how many items they have in all.
+func (v *view) addActive(ctx context.Context, c client.Client, s *contract.StageProgress, ids []string, all bool) (active []string) {
+	for _, id := range ids {
+		p, err := stageProgress(ctx, c, id)
+		if err != nil {
+			continue // it ended meanwhile, or is between two runs
+		}
+		active = append(active, p.Active...)
+		if all {
+			s.ItemsAll += p.ItemsAll
+		}
+		s.Done += p.Done
+		s.Items += p.Items
+		s.Reused += p.Reused
+		s.Failed += p.Failed
+		s.Calls += p.Calls
+		if p.State == contract.StatePaused {
+			s.State = p.State
+		}
+		open, err := v.activities(ctx, c, id)
+		if err != nil {
+			continue
+		}
+		s.Items += open
+	}
+	return active
 }
 
 func stageProgress(ctx context.Context, c client.Client, id string) (contract.StageProgress, error) {

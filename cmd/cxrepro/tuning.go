@@ -20,4 +20,11 @@ func addTuningFlags(fl *pflag.FlagSet, t *contract.Tuning) {
 	fl.IntVar(&t.Shard, "shard-windows", t.Shard, "windows of one stage workflow")
 	fl.IntVar(&t.Events, "history-events", t.Events, "history length after which a workflow continues as new")
 	fl.IntVar(&t.Shards, "shards", t.Shards, "shards worked on at a time")
+	fl.IntVar(&t.Calls.Evaluations, "evaluations", t.Calls.Evaluations, "models, each in one way of sampling, asked at a time")
+	fl.IntVar(&t.Calls.Tasks, "evaluation-tasks", t.Calls.Tasks, "tasks of an evaluation worked on at a time")
+	fl.IntVar(&t.Calls.Open, "open-dialogues", t.Calls.Open, "dialogues of a task that are open at a time")
+	fl.DurationVar(&t.Calls.Patience, "call-patience", t.Calls.Patience, "how long a call to a model is tried before its case is left undetermined")
+	fl.DurationVar(&t.Calls.Attempt, "call-timeout", t.Calls.Attempt, "longest attempt of a call, waiting for its turn included")
+	fl.DurationVar(&t.Calls.Heartbeat, "call-heartbeat", t.Calls.Heartbeat, "a call that is silent for longer is given up")
+	fl.Var(budgetValue{&t.Calls.Budget}, "budget", "AMOUNT: the most that the calls to models may cost, in the currency of the endpoints' prices, 0 for no limit")
 }

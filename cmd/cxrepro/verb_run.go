@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"cxrepro/artifacts"
+	"cxrepro/experiments"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/temporalconn"
 	"cxrepro/worker"
@@ -19,6 +21,8 @@ type runFlags struct {
 	plan   planFlags
 	worker workerFlags
 	tuning contract.Tuning
+	// budgetGiven: --budget was written, so a reproduction under way gets it.
+	budgetGiven bool
 }
 
 func newRunCommand(a *app) *cobra.Command {
@@ -37,10 +41,19 @@ row is --set thresholds.cardiomegaly.label.PA_min=0.55.
 With --json the last line of standard output is the receipt: reproduction_id,
 result_digest, steps{needed,run,reused,repeated} and more (docs/schemas.md).
 
-Exit codes: 0 done; 1 failed; 2 usage, spec or data; 3 done, with quarantined images;
-4 paused; 5 cancelled or interrupted; 6 store or Temporal unreachable.`,
+An experiment with an evaluation asks models: --endpoints names the file that says where they
+run, --budget what the calls may cost. A call is asked once, whatever happens: what is recorded
+is never asked again. A case whose call failed for good is undetermined: exit code 3, and the
+same command asks what is missing and nothing else. A refused credential, an empty purse and a
+used up budget pause the run (exit code 4) until the same command goes on with it.
+
+Exit codes: 0 done; 1 failed; 2 usage, spec or data; 3 done, with quarantined images or
+undetermined cases; 4 paused; 5 cancelled or interrupted; 6 store or Temporal unreachable.`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return a.run(c.Context(), args[0], f) },
+		RunE: func(c *cobra.Command, args []string) error {
+			f.budgetGiven = c.Flags().Changed("budget")
+			return a.run(c.Context(), args[0], f)
+		},
 	}
 	fl := c.Flags()
 	f.plan.add(fl)
@@ -161,13 +174,16 @@ func needData(p *planned, values []string) error {
 	if err != nil {
 		return err
 	}
-	name := p.spec.Dataset.Name
-	for _, r := range roots {
-		if r.name == name {
-			return nil
+	names := []string{p.spec.Dataset.Name}
+	if b := p.spec.Benchmark; b != nil && b.Source == experiments.SourceRelease {
+		names = append(names, b.Radiographs)
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(roots, func(r dataRoot) bool { return r.name == name }) {
+			return usageError(fmt.Sprintf("add --data %s=FOLDER", name), "the spec reads data set %q and no folder was given for it", name)
 		}
 	}
-	return usageError(fmt.Sprintf("add --data %s=FOLDER", name), "the spec reads data set %q and no folder was given for it", name)
+	return nil
 }
 
 // reproduce launches the plan and follows it to its receipt. An effort that the server has
@@ -200,7 +216,7 @@ func (a *app) reproduceOnce(ctx context.Context, s *session, d display, p *plann
 		return launched.Finished, nil
 	}
 	d.note("reproduction " + launched.Reproduction)
-	if err := unpause(ctx, c, d, launched.Reproduction); err != nil {
+	if err := takeUp(ctx, c, d, launched.Reproduction, f); err != nil {
 		return artifacts.Ref{}, err
 	}
 	return follow(ctx, c, d, launched.Reproduction)

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"cxrepro/internal/contract"
+)
+
+// callRows prints what an evaluation took: dialogues, calls, tokens and money.
+func callRows(row func(name, format string, args ...any), r *contract.Receipt) {
+	d, c := r.Dialogues, r.Calls
+	if d == nil || c == nil {
+		return
+	}
+	row("dialogues", "%d = %d done%s + %d undetermined%s", d.Dialogues, d.Done, inBrackets(d.Ends), d.Undetermined, inBrackets(d.Reasons))
+	if d.Waiting > 0 {
+		row("", "path 2 of %d tasks waits for path 1", d.Waiting)
+	}
+	row("calls", "%d needed = %d run + %d reused; %d repeated; %d requests sent%s", c.Needed, c.Run, c.Reused, c.Repeated, c.Attempts, inBrackets(c.Failures))
+	for _, k := range c.ByKind {
+		row("", "%s: %d needed, %d run, %d reused, %d repeated, %d requests", k.Kind, k.Needed, k.Run, k.Reused, k.Repeated, k.Attempts)
+	}
+	if c.MaybeBilled > 0 {
+		row("", "%d requests whose end nobody saw may have been billed", c.MaybeBilled)
+	}
+	if t := r.Tokens; t != nil {
+		row("tokens", "%d in (%d from a cache) + %d out%s", t.Prompt, t.Cached, t.Completion, unreported(t.Unreported))
+	}
+	row("cost", "%s%s", moneyList(r.Cost), unpriced(c.Unpriced))
+}
+
+func unreported(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d replies reported none", n)
+}
+
+func unpriced(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d calls without a price)", n)
+}
+
+func moneyList(list []contract.Money) string {
+	var out []string
+	for _, m := range list {
+		out = append(out, fmt.Sprintf("%.4f %s", float64(m.Micro)/1e6, m.Currency))
+	}
+	if len(out) == 0 {
+		return "none"
+	}
+	return strings.Join(out, " + ")
+}
+
+// undetermined says that cases have no result, and how they get one.
+func (a *app) undetermined(r *contract.Receipt) error {
+	d := r.Dialogues
+	text := fmt.Sprintf("%d dialogues are undetermined: %s", d.Undetermined, countList(d.Reasons))
+	if d.Waiting > 0 {
+		text += fmt.Sprintf("; path 2 of %d tasks waits for them", d.Waiting)
+	}
+	return &exitError{Code: exitQuarantined, Err: fmt.Errorf("%s", text),
+		Hint: "they are in no denominator, and the tables are not complete; the same command asks what is missing and nothing else"}
+}
