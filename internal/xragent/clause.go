@@ -1,20 +1,79 @@
 package xragent
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 )
 
 // token is a word, a comma or a number of a clause.
 type token struct {
+	word
 	text   string
 	number bool
 	cents  int  // a number in hundredths
 	signed bool // written with a sign
 }
 
-var lexeme = regexp.MustCompile(`[-+]?[0-9]+(?:\.[0-9]+)?(?:\s*(?:%|per ?cent\b))?|[a-z][a-z']*|[,()]|[<>]|[.;!?\n:]`)
+// lexemes cuts text into numbers with their per cent sign, words, and the marks that mean
+// something; everything else parts them.
+func lexemes(text string) []string {
+	out := make([]string, 0, len(text)/5+1)
+	for i := 0; i < len(text); {
+		n := 1
+		switch c := text[i]; {
+		case isLetter(c):
+			n = wordLength(text[i:])
+		case isDigit(c), (c == '-' || c == '+') && i+1 < len(text) && isDigit(text[i+1]):
+			n = numberLength(text[i:])
+		case strings.IndexByte(",()<>.;!?\n:", c) < 0:
+			i++
+			continue
+		}
+		out = append(out, text[i:i+n])
+		i += n
+	}
+	return out
+}
+
+func isLetter(c byte) bool { return c >= 'a' && c <= 'z' }
+func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
+
+// wordLength is the length of the word that text begins with: letters and apostrophes.
+func wordLength(text string) int {
+	n := 1
+	for n < len(text) && (isLetter(text[n]) || text[n] == '\'') {
+		n++
+	}
+	return n
+}
+
+// numberLength is the length of the number that text begins with: a sign, digits, decimals
+// and "%", "percent" or "per cent".
+func numberLength(text string) int {
+	digits := func(n int) int {
+		for n < len(text) && isDigit(text[n]) {
+			n++
+		}
+		return n
+	}
+	n := digits(1)
+	if n+1 < len(text) && text[n] == '.' && isDigit(text[n+1]) {
+		n = digits(n + 1)
+	}
+	at := n
+	for at < len(text) && strings.IndexByte(" \t\n\f\r", text[at]) >= 0 {
+		at++
+	}
+	for _, unit := range []string{"%", "percent", "per cent"} {
+		rest, ok := strings.CutPrefix(text[at:], unit)
+		if ok && (unit == "%" || rest == "" || !isWord(rest[0])) {
+			return at + len(unit)
+		}
+	}
+	return n
+}
+
+func isWord(c byte) bool { return isLetter(c) || isDigit(c) || c == '_' || c >= 'A' && c <= 'Z' }
 
 var hard = classes(map[string]bool{
 	"but however yet although though while whereas because since therefore thus hence nevertheless despite": true,
@@ -68,7 +127,7 @@ func plainWords(s string) ([]token, bool) {
 	if strings.ContainsAny(s, "0123456789") {
 		return nil, false
 	}
-	var out []token
+	out := make([]token, 0, len(s)/6)
 	from := -1
 	for i := 0; i <= len(s); i++ {
 		if i < len(s) && s[i] >= 'a' && s[i] <= 'z' {
@@ -78,11 +137,11 @@ func plainWords(s string) ([]token, bool) {
 			continue
 		}
 		if from >= 0 {
-			w := s[from:i]
-			if cues[w] != 0 || triggers[w] {
+			t := wordToken(s[from:i])
+			if t.loud {
 				return nil, false
 			}
-			out = append(out, token{text: w})
+			out = append(out, t)
 			from = -1
 		}
 	}
@@ -91,8 +150,8 @@ func plainWords(s string) ([]token, bool) {
 
 // rewritten reads one sentence with all rules.
 func rewritten(text string) [][][]token {
-	for _, f := range rewrites {
-		text = f.apply(text)
+	for i := range rewrites {
+		text = rewrites[i].apply(text)
 	}
 	var out [][][]token
 	var sentence [][]token
@@ -108,7 +167,7 @@ func rewritten(text string) [][][]token {
 			out, sentence = append(out, sentence), nil
 		}
 	}
-	for _, l := range lexeme.FindAllString(text, -1) {
+	for _, l := range lexemes(text) {
 		switch {
 		case strings.ContainsAny(l[:1], ".;!?\n"):
 			endSentence()
@@ -116,15 +175,15 @@ func rewritten(text string) [][][]token {
 			if len(clause) > 3 {
 				endSentence()
 			} else {
-				clause = append(clause, token{text: "is"})
+				clause = append(clause, wordToken("is"))
 			}
 		case l == "(" || l == ")" || l == ",":
-			clause = append(clause, token{text: ","})
+			clause = append(clause, wordToken(","))
 		case hard[l]:
 			endClause()
-			clause = append(clause, token{text: l})
+			clause = append(clause, wordToken(l))
 		case l[0] >= 'a' && l[0] <= 'z', l == "<", l == ">":
-			clause = append(clause, token{text: l})
+			clause = append(clause, wordToken(l))
 		default:
 			clause = append(clause, numberToken(l))
 		}
@@ -135,6 +194,8 @@ func rewritten(text string) [][][]token {
 	}
 	return out
 }
+
+func wordToken(text string) token { return token{text: text, word: lexicon[text]} }
 
 func numberToken(l string) token {
 	digits := strings.TrimRight(l, " %percnt\t\n")
@@ -150,7 +211,7 @@ func numberToken(l string) token {
 
 func hasVerb(c []token) bool {
 	for _, t := range c {
-		if verbs[t.text] {
+		if t.verb {
 			return true
 		}
 	}
@@ -167,7 +228,7 @@ func contrast(s [][]token) [][]token {
 				if before[i].text == "not" || before[i].text == "xnot" {
 					joined := append([]token{}, before[:i]...)
 					for _, t := range before[i:] {
-						if subjects[t.text] != 0 && cues[t.text] == 0 {
+						if t.subject != 0 && t.cue == 0 {
 							joined = append(joined, t) // "not the right lung but the left"
 						}
 					}
@@ -199,7 +260,7 @@ func untilThat(c []token) []token {
 // subjectIn returns the first subject of a clause.
 func subjectIn(c []token) subject {
 	for _, t := range c {
-		if s := subjects[t.text]; s != 0 {
+		if s := t.subject; s != 0 {
 			return s
 		}
 	}
@@ -231,7 +292,7 @@ func splitAnd(s [][]token) [][]token {
 
 func states(c []token) bool {
 	for _, t := range c {
-		if verbs[t.text] || cues[t.text] != 0 || negators[t.text] {
+		if t.verb || t.cue != 0 || t.negator {
 			return true
 		}
 	}
@@ -246,9 +307,9 @@ func startsStatement(c []token) bool {
 		switch {
 		case t.text == "," || t.text == "or" || (t.text == "and" && i > 0):
 			return false
-		case seen && (verbs[t.text] || adjective[cues[t.text]] && !nouns[t.text]):
+		case seen && (t.verb || adjective[t.cue] && !t.noun):
 			return true
-		case subjects[t.text] != 0 && cues[t.text] == 0:
+		case t.subject != 0 && t.cue == 0:
 			seen = true
 		case (t.text == "it" || t.text == "there" || t.text == "both") && i < 2:
 			seen = true

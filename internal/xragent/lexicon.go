@@ -73,29 +73,81 @@ var negators = classes(map[string]bool{
 	"no not without never neither nor nothing none absent absence lack lacks lacking xnot free excludes denies unlikely": true,
 })
 
+// word is everything that is known of a word.
+type word struct {
+	subject subject
+	cue     cue
+	verb    bool
+	negator bool
+	noun    bool // a cue that is a noun
+	loud    bool // keeps a sentence from being plain: a cue or a trigger
+}
+
+// lexicon holds every word that the tables name.
+var lexicon = func() map[string]word {
+	out := map[string]word{}
+	for w, s := range subjects {
+		e := out[w]
+		e.subject = s
+		out[w] = e
+	}
+	for w, c := range cues {
+		e := out[w]
+		e.cue, e.loud = c, true
+		out[w] = e
+	}
+	mark := func(list map[string]bool, set func(*word)) {
+		for w := range list {
+			e := out[w]
+			set(&e)
+			out[w] = e
+		}
+	}
+	mark(verbs, func(e *word) { e.verb = true })
+	mark(negators, func(e *word) { e.negator = true })
+	mark(nouns, func(e *word) { e.noun = true })
+	mark(triggers, func(e *word) { e.loud = true })
+	return out
+}()
+
 // fold is a rewriting of the text before words are read.
 type fold struct {
-	re    *regexp.Regexp
-	to    string
-	needs []string // without any of these in the text the pattern cannot match
+	re *regexp.Regexp
+	to string
+	// needs are groups of literals: without at least one of every group in the text the
+	// pattern cannot match. TestFoldNeeds holds that.
+	needs [][]string
 }
 
 func folds(triples ...string) []fold {
 	out := make([]fold, 0, len(triples)/3)
 	for i := 0; i < len(triples); i += 3 {
-		out = append(out, fold{regexp.MustCompile(triples[i]), triples[i+1], strings.Split(triples[i+2], "|")})
+		f := fold{re: regexp.MustCompile(triples[i]), to: triples[i+1]}
+		for _, group := range strings.Split(triples[i+2], "&") {
+			f.needs = append(f.needs, strings.Split(group, "|"))
+		}
+		out = append(out, f)
 	}
 	return out
 }
 
-// apply rewrites text; most patterns are passed over by a search for a word they need.
-func (f fold) apply(text string) string {
-	for _, n := range f.needs {
-		if strings.Contains(text, n) {
-			return f.re.ReplaceAllString(text, f.to)
+// apply rewrites text; most patterns are passed over by a search for literals they need.
+func (f *fold) apply(text string) string {
+	for _, group := range f.needs {
+		if !containsAny(text, group) {
+			return text
 		}
 	}
-	return text
+	return f.re.ReplaceAllString(text, f.to)
+}
+
+func containsAny(text string, list []string) bool {
+	for _, n := range list {
+		if strings.Contains(text, n) {
+			return true
+		}
+	}
+	return false
 }
 
 const pictureWord = `(?:image|picture|film|screen|viewer|radiograph|page)`
@@ -108,48 +160,48 @@ var rewrites = folds(
 	`cannot`, `can not`, `cannot`,
 	`can't`, `can not`, `can't`,
 	`n't\b`, ` not`, `n't`,
-	`\([^()]*\b`+pictureWord+`\b[^()]*\)`, ` `, `(`,
-	`,?\s*\b(which|that) (is|lies|means) (on |at )?(the )?(left|right)( hand)?( side| half)? of the `+pictureWord+`\b`, ` `, `of the`,
-	`\b(on |at |in )?the (left|right)( hand)?( side| half)? of the `+pictureWord+`\b`, ` `, `of the`,
-	`\b(image|picture|screen)[- ](left|right)\b`, ` `, `image|picture|screen`,
+	`\([^()]*\b`+pictureWord+`\b[^()]*\)`, ` `, `(&image|picture|film|screen|viewer|radiograph|page`,
+	`,?\s*\b(which|that) (is|lies|means) (on |at )?(the )?(left|right)( hand)?( side| half)? of the `+pictureWord+`\b`, ` `, `of the image|of the picture|of the film|of the screen|of the viewer|of the radiograph|of the page`,
+	`\b(on |at |in )?the (left|right)( hand)?( side| half)? of the `+pictureWord+`\b`, ` `, `of the image|of the picture|of the film|of the screen|of the viewer|of the radiograph|of the page`,
+	`\b(image|picture|screen)[- ](left|right)\b`, ` `, `image|picture|screen&left|right`,
 	`([a-z])-([a-z])`, `$1 $2`, `-`,
 	`([a-z])-([a-z])`, `$1 $2`, `-`,
 	`\b(there is |with |have )?(no|without|beyond|little) (any )?doubt( that| about)?\b`, ` `, `doubt`,
 	`\b(undoubtedly|doubtless|not only|no less|nonetheless|not surprisingly)\b`, ` `, `undoubtedly|doubtless|not only|no less|nonetheless|not surprisingly`,
-	`,?\s*\b(and |but )?not ((on|of|in|to|at|towards?) )?(the )?(patient's )?(left|right)( one| lung| side)?\s*([,.;)]| that |$)`, `$7 `, `not `,
+	`,?\s*\b(and |but )?not ((on|of|in|to|at|towards?) )?(the )?(patient's )?(left|right)( one| lung| side)?\s*([,.;)]| that |$)`, `$7 `, `not &left|right`,
 	`\b(due|owing|secondary|thanks) to\b`, `because`, `due to|owing to|secondary to|thanks to`,
-	`\b(compared|relative|in contrast|in comparison)( with| to)\b`, `compared with`, `compar|relative to|contrast`,
-	`\b(similar|equal|identical|comparable) to\b`, `$1 with`, ` to`,
+	`\b(compared|relative|in contrast|in comparison)( with| to)\b`, `compared with`, `compar|relative|contrast`,
+	`\b(similar|equal|identical|comparable) to\b`, `$1 with`, `similar to|equal to|identical to|comparable to`,
 	`\bno longer\b`, `xnot`, `no longer`,
 	`\b(anything|everything|all) but\b`, `xnot`, `thing but|all but`,
 	`\bfar from( being)?\b`, `xnot`, `far from`,
 	`\bfree (of|from)\b`, `xnot`, `free `,
 	`\bfails? to (show|demonstrate|reveal)\b`, `xnot`, `fail`,
-	`\b(top|upper|high|low|borderline) normal\b`, `xnormal`, ` normal`,
-	`\b(at |reaches |near )?(the )?upper (limits?|end|border|bound) of (the )?normal( range)?\b`, `xnormal`, `normal`,
-	`\b(above|beyond|exceeds|exceeding|over|outside|larger than|wider than|greater than|bigger than|more than) (the )?(upper )?(limits? of )?(the )?normal( limits?| range| size)?\b`, `xlarge`, `normal`,
-	`\bwithin (the )?(limits? of normal|normal (limits?|range|bounds))\b`, `xnormal`, `normal`,
-	`\bwithin (the )?(symmetric|symmetrical) (limits?|range|bounds)\b`, `symmetric`, `symmetric`,
+	`\b(top|upper|high|low|borderline) normal\b`, `xnormal`, `top normal|upper normal|high normal|low normal|borderline normal`,
+	`\b(at |reaches |near )?(the )?upper (limits?|end|border|bound) of (the )?normal( range)?\b`, `xnormal`, `upper&normal`,
+	`\b(above|beyond|exceeds|exceeding|over|outside|larger than|wider than|greater than|bigger than|more than) (the )?(upper )?(limits? of )?(the )?normal( limits?| range| size)?\b`, `xlarge`, `normal&above|beyond|exceed|over|outside|than`,
+	`\bwithin (the )?(limits? of normal|normal (limits?|range|bounds))\b`, `xnormal`, `within&normal`,
+	`\bwithin (the )?(symmetric|symmetrical) (limits?|range|bounds)\b`, `symmetric`, `within&symmetric`,
 	`\bnormal (in|for) (size|width|calib(re|er))\b`, `xnormal`, `normal in|normal for`,
 	`\b(less|smaller|narrower) than (one )?(a )?half\b`, `xnormal`, `half`,
 	`\bbelow (one )?(a )?half\b`, `xnormal`, `half`,
 	`\b(more|greater|wider|larger) than (one )?(a )?half\b`, `xlarge`, `half`,
 	`\b(above|over|exceeds|exceeding) (one )?(a )?half\b`, `xlarge`, `half`,
 	`\b(volume loss|loss of (lung )?volume|(has |have )?lost (some )?(lung )?volume|(reduced|decreased|diminished|low|smaller) volume|volume (reduction|deficit))\b`, `xloss`, `volume`,
-	`\bmidline shift\b`, `mediastinal shift`, `midline`,
-	`\bmidline structures\b`, `mediastinum`, `midline`,
-	`\b(away )?from (the |its )?midline( position)?\b`, `xmoved`, `midline`,
+	`\bmidline shift\b`, `mediastinal shift`, `midline shift`,
+	`\bmidline structures\b`, `mediastinum`, `midline structures`,
+	`\b(away )?from (the |its )?midline( position)?\b`, `xmoved`, `from midline|from the midline|from its midline`,
 	`\boff (the )?(midline|cent(re|er))\b`, `xmoved`, `off `,
-	`\bin (the )?(middle|midline|cent(re|er))( line)?\b`, `xcentral`, `in `,
-	`\b(to the )?(left|right) of (the )?(midline|middle|cent(re|er))( line)?\b`, `xdir$2`, `mid|cent`,
-	`\baway from the (patient's )?left( side| lung| hemithorax)?\b`, `xdirright`, `away from`,
-	`\baway from the (patient's )?right( side| lung| hemithorax)?\b`, `xdirleft`, `away from`,
-	`\b(to|towards?) (the )?(patient's |collapsed |affected |opacified |far |upper |lower )?(left|right)( side| hemithorax)?\b`, `xdir$4`, `to`,
-	`\b(to|towards?) (that|the same|this|the ipsilateral|the affected) side\b|\bipsilaterally\b`, `xdirsame`, `side|ipsilat`,
-	`\b(to|towards?) the (opposite|other|contralateral|unaffected) side\b|\bcontralaterally\b|\baway from (that|this|the affected) side\b`, `xdirother`, `other|oppos|contralat|unaffected|away from`,
+	`\bin (the )?(middle|midline|cent(re|er))( line)?\b`, `xcentral`, `in middle|in midline|in cent|in the middle|in the midline|in the cent`,
+	`\b(to the )?(left|right) of (the )?(midline|middle|cent(re|er))( line)?\b`, `xdir$2`, `left of|right of&mid|cent`,
+	`\baway from the (patient's )?left( side| lung| hemithorax)?\b`, `xdirright`, `away from&left`,
+	`\baway from the (patient's )?right( side| lung| hemithorax)?\b`, `xdirleft`, `away from&right`,
+	`\b(to|towards?) (the )?(patient's |collapsed |affected |opacified |far |upper |lower )?(left|right)( side| hemithorax)?\b`, `xdir$4`, `left|right&to`,
+	`\b(to|towards?) (that|the same|this|the ipsilateral|the affected) side\b|\bipsilaterally\b`, `xdirsame`, `that side|same side|this side|ipsilateral|affected side`,
+	`\b(to|towards?) the (opposite|other|contralateral|unaffected) side\b|\bcontralaterally\b|\baway from (that|this|the affected) side\b`, `xdirother`, `opposite side|other side|contralateral|unaffected side|away from`,
 	`\bpatient's\b`, ` `, `patient's`,
 	`\bcut[- ]?off\b`, `cutoff`, `cut`,
-	`\bcardiac (apex|device|pacemaker|lead|leads|surgery|failure)\b`, `lead`, `cardiac`,
+	`\bcardiac (apex|device|pacemaker|lead|leads|surgery|failure)\b`, `lead`, `cardiac a|cardiac d|cardiac p|cardiac l|cardiac s|cardiac f`,
 	`\bheart failure\b`, `failure`, `heart failure`,
 	`\bretrocardiac\b`, `zone`, `retrocardiac`,
 	`\basymmetry index\b`, `index`, `asymmetry index`,

@@ -1,6 +1,9 @@
 package xragent
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Verdict is how a text stands to a verified measurement.
 type Verdict uint8
@@ -70,20 +73,32 @@ func prepare(text string) []clause {
 		for _, t := range sentence {
 			c := clause{t: t}
 			for i := range t {
-				c.speaks = c.speaks || t[i].number || cues[t[i].text] != 0
+				c.speaks = c.speaks || t[i].number || t[i].cue != 0
 			}
 			if c.speaks {
-				parts := make([]string, len(t))
-				for i := range t {
-					parts[i] = t[i].text
-				}
-				c.text = " " + strings.Join(parts, " ") + " "
+				c.text = spaced(t)
 				c.muted = c.mute()
 			}
 			out = append(out, c)
 		}
 	}
 	return out
+}
+
+// spaced joins the words with a space before, between and after.
+func spaced(t []token) string {
+	n := 1
+	for i := range t {
+		n += len(t[i].text) + 1
+	}
+	var b strings.Builder
+	b.Grow(n)
+	b.WriteByte(' ')
+	for i := range t {
+		b.WriteString(t[i].text)
+		b.WriteByte(' ')
+	}
+	return b.String()
 }
 
 // reading is one clause read for one measurement.
@@ -96,11 +111,28 @@ type reading struct {
 
 func (c *clause) has(list ...string) bool {
 	for _, w := range list {
-		if strings.Contains(c.text, " "+w+" ") {
+		if c.holds(w) {
 			return true
 		}
 	}
 	return false
+}
+
+// holds finds words in the clause, whole words only.
+func (c *clause) holds(words string) bool {
+	for text := c.text; ; {
+		i := strings.Index(text, words)
+		if i < 0 {
+			return false
+		}
+		// the text begins and ends with a space
+		if end := i + len(words); text[i-1] == ' ' && text[end] == ' ' {
+			return true
+		}
+		text = text[i:]
+		next := strings.IndexByte(text, ' ')
+		text = text[next:]
+	}
 }
 
 // last is the subject that "it" in the next clause means: the first of this clause.
@@ -130,8 +162,29 @@ func sideOf(w string) string {
 	return ""
 }
 
+// generalities begin a rule: "a ctr above", "values below".
+var generalities = func() []string {
+	var out []string
+	for _, any := range []string{"a ctr", "a ratio", "a cardiothoracic ratio", "a value", "values", "ratios", "anything", "an index", "a shift"} {
+		for _, limit := range []string{"below", "under", "above", "over", "up to", "of less than", "of more than", "beyond"} {
+			out = append(out, any+" "+limit)
+		}
+	}
+	return out
+}()
+
+// muting are words of which a clause must hold one to be mute.
+var muting = classes(map[string]bool{
+	"if would unless whether suppose supposing assuming hypothetically should were had suspicion suspected can assessable unavailable available withheld first initially initial thought considered ctr ratio value values ratios anything index shift option options choice alternative answer reject rejected discarded eliminated eliminate discard": true,
+})
+
 // mute reports that nothing in the clause is asserted.
 func (c *clause) mute() bool {
+	return slices.ContainsFunc(c.t, func(t token) bool { return muting[t.text] }) && c.muteByRule()
+}
+
+// muteByRule is [clause.mute] without the look for a muting word, which every rule needs.
+func (c *clause) muteByRule() bool {
 	if c.has("if", "would", "unless", "whether", "suppose", "supposing", "assuming", "hypothetically", "should", "were it") {
 		return true
 	}
@@ -149,12 +202,8 @@ func (c *clause) mute() bool {
 	if c.has("first", "initially", "initial", "suspicion", "thought", "considered") && (c.has("thought", "suspected", "considered", "impression", "seemed", "looked", "withdrawn", "dismissed")) {
 		return true
 	}
-	for _, any := range []string{"a ctr", "a ratio", "a cardiothoracic ratio", "a value", "values", "ratios", "anything", "an index", "a shift"} {
-		for _, limit := range []string{"below", "under", "above", "over", "up to", "of less than", "of more than", "beyond"} {
-			if c.has(any + " " + limit) {
-				return true // a rule, not a finding
-			}
-		}
+	if c.has(generalities...) {
+		return true // a rule, not a finding
 	}
 	option := c.has("option", "options", "choice", "alternative", "answer")
 	rejected := c.has("ruled", "rejected", "excluded", "wrong", "incorrect", "eliminated", "discarded", "unlikely", "not fit", "false", "does not", "dropped", "refuted")
@@ -176,7 +225,7 @@ func (c *reading) past(i int) bool {
 			return true
 		}
 	}
-	for j := i + 1; j < len(c.t) && (cues[c.t[j].text] == 0 || cues[c.t[j].text] == cueDirection); j++ {
+	for j := i + 1; j < len(c.t) && (c.t[j].cue == 0 || c.t[j].cue == cueDirection); j++ {
 		w := c.t[j].text
 		if w == "compared" || w == "than" || w == "unchanged" || w == "now" || w == "as" {
 			return false
@@ -195,7 +244,7 @@ var earlier = classes(map[string]bool{"previous previously prior earlier former 
 func (c *reading) negated(i int) bool {
 	n := 0
 	for j := i - 1; j >= 0; j-- {
-		if !negators[c.t[j].text] {
+		if !c.t[j].negator {
 			continue
 		}
 		if c.crossed(j, i) {
@@ -203,7 +252,7 @@ func (c *reading) negated(i int) bool {
 		}
 		n = 1
 		for k := j - 1; k >= max(0, j-2); k-- {
-			if w := c.t[k].text; negators[w] && w != "nor" && c.t[j].text != "nor" && w != "no" && w != "neither" {
+			if w := c.t[k].text; c.t[k].negator && w != "nor" && c.t[j].text != "nor" && w != "no" && w != "neither" {
 				n++
 				break
 			}
@@ -220,7 +269,7 @@ func (c *reading) crossed(j, i int) bool {
 	for k := j + 1; k < i; k++ {
 		if w := c.t[k].text; w == "," || w == "and" {
 			open = true
-		} else if open && verbs[w] {
+		} else if open && c.t[k].verb {
 			return true
 		}
 	}
@@ -234,12 +283,12 @@ func (c *reading) denials(i int) int {
 	for j := i + 1; j < len(c.t); j++ {
 		w := c.t[j].text
 		switch {
-		case w == "," || cues[w] != 0 && w != "xloss":
+		case w == "," || c.t[j].cue != 0 && w != "xloss":
 			return n
 		case w == "denied" || w == "excluded" || w == "ruled" || w == "absent" || w == "unlikely" || w == "dismissed" || w == "missed" || w == "overlooked" || w == "refuted":
 			n++
 			for k := max(i+1, j-3); k < j; k++ {
-				if negators[c.t[k].text] {
+				if c.t[k].negator {
 					n++
 				}
 			}

@@ -236,10 +236,3 @@ func TestWeightsRefused(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkScore(b *testing.B) {
-	list := samples(b)
-	for i := 0; b.Loop(); i++ {
-		ScoreTrajectory(list[i%len(list)], DefaultSetting())
-	}
-}

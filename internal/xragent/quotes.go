@@ -32,16 +32,15 @@ func (c *reading) inWords() bool {
 // owner is the subject of the number at i: the nearest before it, else the first after it.
 func (c *reading) owner(i int) subject {
 	for j := i - 1; j >= 0; j-- {
-		w := c.t[j].text
-		if cues[w] == cueCardiac {
+		if c.t[j].cue == cueCardiac {
 			return subjectHeart
 		}
-		if x := subjects[w]; x != 0 {
+		if x := c.t[j].subject; x != 0 {
 			return x
 		}
 	}
 	for j := i + 1; j < len(c.t); j++ {
-		if x := subjects[c.t[j].text]; x != 0 {
+		if x := c.t[j].subject; x != 0 {
 			return x
 		}
 	}

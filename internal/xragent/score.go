@@ -94,16 +94,19 @@ func ScoreTrajectory(t Trajectory, s Setting) Score {
 // ReadTrajectory reads one line of a trajectory file and checks that it can be scored.
 // Fields it does not know are left alone.
 func ReadTrajectory(line []byte) (Trajectory, error) {
-	var t Trajectory
-	var has struct {
-		Measurement json.RawMessage `json:"measurement"`
+	var in struct {
+		Trajectory
+		Measurement *Bundle `json:"measurement"` // before the embedded one: nil when absent
 	}
-	if err := json.Unmarshal(line, &t); err != nil {
+	err := json.Unmarshal(line, &in)
+	t := in.Trajectory
+	if err != nil {
 		return t, fmt.Errorf("trajectory: %w", err)
 	}
-	if err := json.Unmarshal(line, &has); err != nil || len(has.Measurement) == 0 || string(has.Measurement) == "null" {
+	if in.Measurement == nil {
 		return t, fmt.Errorf("trajectory %s: field measurement is missing; hint: the bundle as shown, or {\"status\":\"withheld\",\"reason\":...}", t.ID)
 	}
+	t.Measurement = *in.Measurement
 	switch t.Question.Type {
 	case Lettered, YesNo, Closed:
 	default:

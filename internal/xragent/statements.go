@@ -4,7 +4,7 @@ package xragent
 func (c *reading) statements() []statement {
 	var out []statement
 	for i := range c.t {
-		k := cues[c.t[i].text]
+		k := c.t[i].cue
 		if k == 0 || c.past(i) || c.general(i) || c.instead(i) {
 			continue
 		}
@@ -23,7 +23,7 @@ func (c *reading) statements() []statement {
 // general reports that the cue at i belongs to a limit ("normal below 0.50"), not to the
 // picture.
 func (c *reading) general(i int) bool {
-	if i > 0 && i+1 < len(c.t) && cues[c.t[i-1].text] == cueNormal && c.t[i+1].number && limits[c.t[i].text] {
+	if i > 0 && i+1 < len(c.t) && c.t[i-1].cue == cueNormal && c.t[i+1].number && limits[c.t[i].text] {
 		return true
 	}
 	for j := i + 1; j < min(len(c.t), i+4); j++ {
@@ -31,7 +31,7 @@ func (c *reading) general(i int) bool {
 		case w == "limit" || w == "limits" || w == "range" || w == "threshold" || w == "value" || w == "values":
 			return j == i+1
 		case c.t[j].number:
-			return cues[c.t[i].text] == cueNormal && (limits[c.t[j-1].text] || c.t[j-1].text == "to")
+			return c.t[i].cue == cueNormal && (limits[c.t[j-1].text] || c.t[j-1].text == "to")
 		case w == ",":
 			return false
 		}
@@ -59,10 +59,10 @@ func (c *reading) about(i int, s subject) bool {
 	found := false
 	for j := i - 1; j >= 0; j-- {
 		w := c.t[j].text
-		if found && (verbs[w] || cues[w] != 0 && subjects[w] == 0 || w == "of" || w == "than" || w == "by" || w == "in") {
+		if found && (c.t[j].verb || c.t[j].cue != 0 && c.t[j].subject == 0 || w == "of" || w == "than" || w == "by" || w == "in") {
 			return false
 		}
-		if x := subjects[w]; x != 0 {
+		if x := c.t[j].subject; x != 0 {
 			if x == s {
 				return true
 			}
@@ -75,17 +75,17 @@ func (c *reading) about(i int, s subject) bool {
 // noun is the subject that the cue at i modifies: "enlarged cardiac shadow", "enlargement
 // of the heart".
 func (c *reading) noun(i int) subject {
-	name := nouns[c.t[i].text]
+	name := c.t[i].noun
 	for j := i + 1; j < min(len(c.t), i+7); j++ {
 		w := c.t[j].text
-		if x := subjects[w]; x != 0 {
+		if x := c.t[j].subject; x != 0 {
 			return x
 		}
 		joins := w == "of" || w == "in" || w == "the" || w == "both" || w == "a" || w == "between"
 		if joins && (name || c.t[i+1].text == "size") {
 			continue
 		}
-		if joins || cues[w] == cueDirection || w == "," || w == "and" || w == "or" || verbs[w] || w == "than" || w == "to" || w == "with" || w == "on" || w == "at" || w == "by" || w == "for" || w == "but" || c.t[j].number {
+		if joins || c.t[j].cue == cueDirection || w == "," || w == "and" || w == "or" || c.t[j].verb || w == "than" || w == "to" || w == "with" || w == "on" || w == "at" || w == "by" || w == "for" || w == "but" || c.t[j].number {
 			return 0
 		}
 	}
@@ -154,13 +154,13 @@ func opposite(side string) string {
 // lungSide is the side that the cue at i speaks of: named after it ("on the left"), else
 // the nearest before it that is not denied.
 func (c *reading) lungSide(i int) string {
-	verb := verbs[c.t[i].text] // "the left lung exceeds the right": its subject stands before
+	verb := c.t[i].verb // "the left lung exceeds the right": its subject stands before
 	for j := i + 1; j < min(len(c.t), i+8) && !verb; j++ {
 		w := c.t[j].text
 		if s := sideOf(w); s != "" {
 			return s
 		}
-		if w == "than" || w == "," || w == "with" || w == "and" || cues[w] != 0 {
+		if w == "than" || w == "," || w == "with" || w == "and" || c.t[j].cue != 0 {
 			break
 		}
 	}
@@ -190,7 +190,7 @@ func (c *reading) midline(i int, k cue) []statement {
 	if k != cueMoved && k != cueCentral && k != cueDirection && k != cueNormal {
 		return nil
 	}
-	shift := subjects[c.t[i].text] == subjectMidline // the noun itself
+	shift := c.t[i].subject == subjectMidline // the noun itself
 	if !shift && !c.about(i, subjectMidline) && !(k == cueMoved && c.object(i)) {
 		return nil
 	}
@@ -225,7 +225,7 @@ func (c *reading) midline(i int, k cue) []statement {
 // object reports that a cue such as "pushes" is followed by trachea or mediastinum.
 func (c *reading) object(i int) bool {
 	for j := i + 1; j < min(len(c.t), i+6); j++ {
-		if x := subjects[c.t[j].text]; x != 0 {
+		if x := c.t[j].subject; x != 0 {
 			return x == subjectMidline
 		}
 	}
@@ -248,7 +248,7 @@ func (c *reading) direction() string {
 			}
 		case "left", "right":
 			named = t.text
-			if i+1 < len(c.t) && cues[c.t[i+1].text] == cueMoved || i > 0 && cues[c.t[i-1].text] == cueMoved || i > 0 && c.t[i-1].text == "or" && side != "" {
+			if i+1 < len(c.t) && c.t[i+1].cue == cueMoved || i > 0 && c.t[i-1].cue == cueMoved || i > 0 && c.t[i-1].text == "or" && side != "" {
 				s = t.text
 			}
 		}
