@@ -42,12 +42,8 @@ type Wallet struct {
 	freed    chan struct{} // closed and replaced when a reservation ends
 }
 
-// portions is how many portions a budget is cut into, and portionCalls how many calls like the
-// next one a portion lasts for at least.
-const (
-	portions     = 100
-	portionCalls = 4
-)
+// portions is how many portions a budget is cut into, unless one call needs more.
+const portions = 100
 
 // budget is the body of the cell.
 type budget struct {
@@ -112,7 +108,7 @@ func (w *Wallet) fetch(ctx context.Context, limit, amount int64) error {
 		if b.Taken+least > limit {
 			return &BudgetError{Currency: w.currency, Limit: limit, Taken: b.Taken, Need: amount}
 		}
-		portion := min(max(least, limit/portions, portionCalls*amount), limit-b.Taken)
+		portion := min(max(least, limit/portions), limit-b.Taken)
 		b.Taken += portion
 		return nil
 	})
