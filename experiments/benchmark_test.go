@@ -3,8 +3,11 @@ package experiments
 import (
 	"errors"
 	"maps"
+	"os"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"cxrepro/artifacts"
 )
@@ -168,4 +171,57 @@ func TestPin(t *testing.T) {
 	if _, err := Pin(s, pins); err != nil || len(s.Evaluation.Models) != 2 {
 		t.Errorf("pinning changed the spec: %v, %v", s.Evaluation.Models, err)
 	}
+}
+
+// TestDemoCards holds that the demo's cards parse, are simulated, and name the profile that
+// their replies come from: another profile is another model.
+func TestDemoCards(t *testing.T) {
+	s := committed(t, "cxreasonbench-demo")
+	profile, err := os.ReadFile("cxreasonbench-demo/profiles/demo.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "demo.yaml@" + artifacts.Sum(profile).Hex()[:12]
+	for _, name := range append(s.Evaluation.Models, s.Evaluation.Judge) {
+		path := "cxreasonbench-demo/" + name
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := ParseModelCard(path, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !c.Simulated || c.Identity.Snapshot != want || name != "models/"+c.Name+".yaml" {
+			t.Errorf("%s: name %s, simulated %t, snapshot %s; the profile is %s", name, c.Name, c.Simulated, c.Identity.Snapshot, want)
+		}
+	}
+	// What the demo measures it has from chexstruct-demo, so that both share their records.
+	plain := committed(t, "chexstruct-demo")
+	if d := cmp.Diff(plain.Dataset, s.Dataset) + cmp.Diff(plain.Masks, s.Masks) + cmp.Diff(plain.Thresholds, s.Thresholds) + cmp.Diff(plain.Tasks, s.Tasks); d != "" {
+		t.Errorf("the demos differ in what they measure:\n%s", d)
+	}
+}
+
+func TestPaperSpec(t *testing.T) {
+	s := committed(t, "cxreasonbench")
+	if e := s.Evaluation; len(e.Models) != 10 || len(e.Sampling) != 2 || len(e.Paths) != 2 || s.Benchmark.Counts != "" {
+		t.Errorf("%+v, %+v: the paper has ten models, two ways of sampling and three paths", e, s.Benchmark)
+	}
+	if rules, err := BenchmarkRules(s); err != nil || rules.String() != "as_released" {
+		t.Errorf("rules %s, %v", rules, err)
+	}
+}
+
+func committed(t *testing.T, name string) *Spec {
+	t.Helper()
+	data, err := os.ReadFile(name + "/spec.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Parse(name+"/spec.yaml", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
