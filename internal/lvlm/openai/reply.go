@@ -64,19 +64,18 @@ func (c *Client) choiceless(r lvlm.Request, got *sdk.ChatCompletion) (lvlm.Reply
 
 // content is the message's text; servers that send it as a list of parts send texts.
 func content(m sdk.ChatCompletionMessage) string {
-	if m.Content != "" {
+	raw := m.JSON.Content.Raw()
+	if !strings.HasPrefix(raw, "[") {
 		return m.Content
 	}
-	var doc struct {
-		Content []struct {
-			Text string `json:"text"`
-		} `json:"content"`
+	var parts []struct {
+		Text string `json:"text"`
 	}
-	if json.Unmarshal([]byte(m.RawJSON()), &doc) != nil {
+	if json.Unmarshal([]byte(raw), &parts) != nil {
 		return ""
 	}
 	var b strings.Builder
-	for _, p := range doc.Content {
+	for _, p := range parts {
 		b.WriteString(p.Text)
 	}
 	return b.String()
