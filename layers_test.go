@@ -52,7 +52,7 @@ var layers = []layer{
 		own: []string{"artifacts", "artifacts/", "internal/datause"}, denied: []string{"go.temporal.io"}},
 	{name: "onnx", folders: []string{"internal/onnx"}, own: []string{"internal/onnx"}, denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio"}},
 	{name: "segment", folders: []string{"internal/segment"}, own: append([]string{"internal/segment", "internal/onnx"}, nouns...), denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio"}},
-	{name: "viewcheck", folders: []string{"internal/viewcheck"}, own: append([]string{"internal/viewcheck", "internal/onnx"}, nouns...), denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio"}},
+	{name: "viewcheck", folders: []string{"internal/viewcheck"}, own: append([]string{"internal/viewcheck", "internal/onnx", "internal/strictyaml"}, nouns...), denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio"}},
 }
 
 // TestLayers holds the import rules: nouns import nouns, domain imports nouns, adapters
