@@ -64,7 +64,9 @@ func paperText(plain, refined Figure, hasRefined bool) string {
 
 func paperCell(path Path, c Cell, showRefined bool) report.Cell {
 	if !c.Plain.Known {
-		return report.None(c.Plain.Why)
+		cell := report.None(c.Plain.Why)
+		cell.Formula = c.Plain.Formula
+		return cell
 	}
 	showRefined = showRefined && Refines(path, c.Column)
 	text := paperText(c.Plain, c.Refined, showRefined)

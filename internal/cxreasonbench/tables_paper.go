@@ -281,7 +281,7 @@ func (l layout) notes(t *report.Table, evaluations []Evaluation, o TableOptions)
 		t.Notes = append(t.Notes, fmt.Sprintf("Not complete: %d cases are undetermined and in no denominator.", open))
 	}
 	if o.Published != nil {
-		t.Notes = append(t.Notes, "paper: = reproduced as printed; ~ inside our 95 % bootstrap interval over cases; x off; ? not computable.")
+		t.Notes = append(t.Notes, "paper: = reproduced as printed; \u2248 inside our 95 % bootstrap interval over cases; \u2715 off; ? not computable.")
 	}
 	if len(unknown) > 0 {
 		t.Notes = append(t.Notes, "The paper has no figures of "+strings.Join(unknown, ", ")+".")
@@ -355,7 +355,7 @@ func (l layout) addModel(t *report.Table, b block, e Evaluation, scores PathScor
 			known = true
 			v, why := compareFigures(c, p, refines, in)
 			cell = beside(cell, p.String(), v, why)
-			paper = append(paper, report.Text(p.String()+" "+verdictMark(v)).Lighter())
+			paper = append(paper, report.Text(p.String()+" "+v.Sign()).Lighter())
 		} else {
 			paper = append(paper, report.Text("").Lighter())
 		}
@@ -427,16 +427,4 @@ func beside(c report.Cell, published string, v report.Verdict, why string) repor
 	}
 	d.Why = why
 	return c.With(d)
-}
-
-func verdictMark(v report.Verdict) string {
-	switch v {
-	case report.Reproduced:
-		return "="
-	case report.WithinNoise:
-		return "~"
-	case report.Off:
-		return "x"
-	}
-	return "?"
 }

@@ -63,7 +63,7 @@ func TestGrid(t *testing.T) {
 	grid := detailed().Grid()
 	for _, want := range []string{
 		`<th scope="row">Path 1</th><th scope="row">A</th>`, `class="num fig off"`, "k = 1 of n = 1\nformula f",
-		"95 % bootstrap over cases 30.10 to 39.90", `<span class="value">40.10</span> <b title="off">`, `<span class="textbook">100.0 [20.6, 100.0]</span>`,
+		"95 % bootstrap over cases 30.10 to 39.90", `<span class="value">40.10</span> <b title="off">`, `<span class="textbook"><i>Wilson</i> 100.0 [20.6, 100.0]</span>`,
 		"no value: no case came here", "50 % of &lt;b&gt; &amp; {x}_1",
 	} {
 		if !strings.Contains(grid, want) {

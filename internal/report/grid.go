@@ -111,16 +111,19 @@ func (t *Table) gridCell(b *strings.Builder, row string, i int, c Cell) {
 	if c.Verdict != 0 {
 		extra += " " + c.Verdict.class()
 	}
+	if c.kind != kindAbsent && c.String() == "0" {
+		extra += " zero"
+	}
 	facts := append([]string{row + ", " + col.Name}, c.Facts()...)
 	fmt.Fprintf(b, `<td%s data-facts="%s">%s`, alignClass(col, extra), html.EscapeString(strings.Join(facts, "\n")), html.EscapeString(c.String()))
 	if c.kind == kindShare && c.N > 0 {
 		fmt.Fprintf(b, `<span class="bar"><i style="width:%.1f%%"></i></span>`, 100*float64(c.K)/float64(c.N))
 	}
 	if c.Verdict != 0 {
-		fmt.Fprintf(b, `<span class="published"><span class="value">%s</span> <b title="%s">%s</b></span>`, html.EscapeString(c.published()), c.Verdict, c.Verdict.Sign())
+		fmt.Fprintf(b, `<span class="published"><i>paper</i> <span class="value">%s</span> <b title="%s">%s</b></span>`, html.EscapeString(c.published()), c.Verdict, c.Verdict.Sign())
 	}
 	if d := c.Detail; d != nil && d.Standard != nil {
-		fmt.Fprintf(b, `<span class="textbook">%s [%s, %s]</span>`, one(100*d.Standard.Mid), one(100*d.Standard.Low), one(100*d.Standard.High))
+		fmt.Fprintf(b, `<span class="textbook"><i>Wilson</i> %s [%s, %s]</span>`, one(100*d.Standard.Mid), one(100*d.Standard.Low), one(100*d.Standard.High))
 	}
 	b.WriteString("</td>")
 }

@@ -89,7 +89,7 @@ func (t *Table) latexNotes() string {
 var latexEscapes = strings.NewReplacer(
 	"\\", "\\textbackslash{}", "&", "\\&", "%", "\\%", "$", "\\$", "#", "\\#", "_", "\\_", "{", "\\{", "}", "\\}",
 	"[", "{[}", "~", "\\textasciitilde{}", "^", "\\textasciicircum{}", "<", "\\textless{}", ">", "\\textgreater{}", "|", "\\textbar{}",
-	"\u00a0", "~", "\u2212", "$-$", "\u00b1", "$\\pm$", "\u00d7", "$\\times$", "\n", " ",
+	"\u00a0", "~", "\u2212", "$-$", "\u00b1", "$\\pm$", "\u00d7", "$\\times$", "\u2248", "$\\approx$", "\u2715", "$\\times$", "\u201c", "``", "\u201d", "''", "\u2019", "'", "\n", " ",
 )
 
 func latexText(s string) string { return latexEscapes.Replace(s) }

@@ -120,6 +120,9 @@ func (r *runner) hold(s cxreasonbench.State, o cxreasonbench.SessionOptions) (co
 	open := map[cxreasonbench.Key]*contract.TurnDoc{}
 	for !session.Done() {
 		for _, c := range session.Calls() {
+			if session.Done() {
+				break // another draw came to nothing
+			}
 			context, err := session.Context(c)
 			if err != nil {
 				return doc, err

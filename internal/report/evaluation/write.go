@@ -1,0 +1,171 @@
+package evaluation
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"cxrepro/internal/contract"
+	"cxrepro/internal/report"
+)
+
+// head are the lines that every form of the report begins with.
+func (d *Document) head() []string {
+	s := d.Input.Summary
+	lines := []string{s.Paper}
+	if d.Simulated() {
+		lines = append(lines, "Simulated: stand-ins answered. These figures say nothing about a model.")
+	}
+	if !d.Complete() {
+		n := 0
+		for _, e := range s.Evaluations {
+			n += len(e.Undetermined)
+		}
+		lines = append(lines, fmt.Sprintf("Not complete: %d cases are undetermined.", n))
+	}
+	lines = append(lines, "Rules: "+s.Rules.String()+". Benchmark: "+s.Benchmark.Rules+", "+report.Number(s.Benchmark.Cases)+" cases. Scoring: "+d.scoring()+".")
+	if notice, _ := ClassNotice(s.Benchmark.DataUse); notice != "" {
+		lines = append(lines, notice)
+	}
+	if d.Input.Reproduction != "" {
+		lines = append(lines, "Reproduction "+d.Input.Reproduction+", result "+d.Input.Result+".")
+	}
+	if d.Options.Compare {
+		lines = append(lines, "Compared with the paper: "+d.TallyWords()+".")
+	}
+	for _, m := range d.Missing {
+		lines = append(lines, fmt.Sprintf("Table %d is not here: %s.", m.Number, m.Why))
+	}
+	return lines
+}
+
+func (d *Document) scoring() string {
+	if j := d.Input.Summary.Judge; j != nil {
+		return "by the judge " + j.Title
+	}
+	return "by the parser, without a judge"
+}
+
+// TallyWords counts the verdicts in words.
+func (d *Document) TallyWords() string {
+	var parts []string
+	for _, v := range report.Verdicts() {
+		parts = append(parts, report.Number(d.Tally[v])+" "+v.String())
+	}
+	return strings.Join(parts, ", ")
+}
+
+// ClassNotice says what the class of the data means for whoever holds the report. local says
+// that it must stay on this machine.
+func ClassNotice(class string) (words string, local bool) {
+	switch class {
+	case "synthetic":
+		return "Synthetic pictures: they show no person.", false
+	case "public":
+		return "Made from public data.", false
+	case "public_attribution":
+		return "Made from public data that asks for attribution: name the data set where you show this.", false
+	case "":
+		class = "not stated"
+	}
+	return "Made from credentialed data (class " + class + "): this report stays on this machine, and is sent to no one and to no service.", true
+}
+
+// Tables returns every table of the report in order. With cells a list of its figures follows
+// each of the paper's formulas.
+func (d *Document) Tables(cells bool) []*report.Table {
+	var out []*report.Table
+	for _, s := range d.Sections {
+		for i, t := range s.Tables {
+			out = append(out, t)
+			if cells && (!s.Pairs || i%2 == 0) {
+				out = append(out, t.CellTable())
+			}
+		}
+	}
+	return out
+}
+
+// WriteMarkdown writes the report as Markdown.
+func (d *Document) WriteMarkdown(w io.Writer, cells bool) error {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "# %s\n\n", d.Input.Summary.Name)
+	for _, line := range d.head() {
+		fmt.Fprintf(b, "%s\n\n", line)
+	}
+	for _, s := range d.Sections {
+		fmt.Fprintf(b, "## %s\n\n%s\n\n", s.Title, s.Lead)
+		for i, t := range s.Tables {
+			if err := t.WriteMarkdown(b); err != nil {
+				return err
+			}
+			b.WriteByte('\n')
+			if cells && (!s.Pairs || i%2 == 0) {
+				list := t.CellTable()
+				list.Formulas, list.Notes = nil, nil // they stand above
+				if err := list.WriteMarkdown(b); err != nil {
+					return err
+				}
+				b.WriteByte('\n')
+			}
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// WriteText writes the report for a terminal.
+func (d *Document) WriteText(w io.Writer) error {
+	for _, s := range d.Sections {
+		for _, t := range s.Tables {
+			if err := t.WriteText(w); err != nil {
+				return err
+			}
+			if _, err := fmt.Fprintln(w); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// WriteCSV writes every figure of the report as a line of one CSV. A figure's line holds its
+// textbook reading too, so the textbook tables are not repeated.
+func (d *Document) WriteCSV(w io.Writer) error {
+	var tables []*report.Table
+	for _, s := range d.Sections {
+		for i, t := range s.Tables {
+			if !s.Pairs || i%2 == 0 {
+				tables = append(tables, t)
+			}
+		}
+	}
+	return report.WriteCells(w, tables)
+}
+
+// WriteLaTeX writes every table for a document that uses booktabs and longtable. The head
+// stands in comments.
+func (d *Document) WriteLaTeX(w io.Writer, cells bool) error {
+	b := &strings.Builder{}
+	b.WriteString("% Needs \\usepackage[T1]{fontenc}, \\usepackage{booktabs} and \\usepackage{longtable}.\n")
+	for _, line := range d.head() {
+		fmt.Fprintf(b, "%% %s\n", strings.ReplaceAll(line, "\n", " "))
+	}
+	for _, t := range d.Tables(cells) {
+		b.WriteByte('\n')
+		if err := t.WriteLaTeX(b); err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// money writes amounts for people.
+func money(list []contract.Money) string {
+	var parts []string
+	for _, m := range list {
+		parts = append(parts, fmt.Sprintf("%.2f %s", float64(m.Micro)/1e6, m.Currency))
+	}
+	return strings.Join(parts, ", ")
+}
