@@ -61,7 +61,7 @@ func TestBadBenchmarks(t *testing.T) {
 		{"sampling", "e", "[draws3, greedy]", "[draws5]", `evaluation.sampling[0]: "draws5" is not one of greedy, draws3`},
 		{"path 2 alone", "e", "[path2, path1]", "[path2]", "evaluation.paths: path2 goes on from path1"},
 		{"bootstrap", "e", "bootstrap: 100", "bootstrap: 0", "evaluation.bootstrap: want 1 to 1000000 resamples"},
-		{"retry", "e", "bootstrap: 100", "bootstrap: 100\n  retry: {outcomes: [throttled], round: 1}", `evaluation.retry.outcomes[0]: "throttled" is not one of refusal,`},
+		{"retry", "e", "bootstrap: 100", "bootstrap: 100\n  retry: {outcomes: [throttled], round: 1}", `evaluation.retry.outcomes[0]: "throttled" is not one of judge_unparsable, refusal,`},
 		{"retry round", "e", "bootstrap: 100", "bootstrap: 100\n  retry: {outcomes: [refusal], round: 0}", "evaluation.retry.round: want 1 for the first"},
 		{"tasks of a release", "r", "paper: p", "paper: p\ntasks: [rotation]", "tasks: does not go with benchmark.source release"},
 		{"limits of a release", "r", "layout: cxreasonbench", "layout: cxreasonbench, limits: {max_bytes: 1, max_pixels: 1}", "dataset.limits: does not go with benchmark.source release"},

@@ -48,7 +48,8 @@ type Evaluation struct {
 	Retry *RetryOutcomes `yaml:"retry,omitempty" json:"retry,omitempty"`
 }
 
-// RetryOutcomes asks calls again whose recorded outcome is terminal.
+// RetryOutcomes asks calls again whose recorded outcome is terminal. judge_unparsable is a
+// verdict that could not be read, also when the judge was asked again.
 type RetryOutcomes struct {
 	Outcomes []string `yaml:"outcomes" json:"outcomes"`
 	// Round tells one repetition from the next; 1 for the first.

@@ -198,7 +198,7 @@ func (v *validation) evaluation(s *Spec) {
 		v.add("evaluation.bootstrap", "want 1 to %d resamples, got %d", maxBootstrap, e.Bootstrap)
 	}
 	if r := e.Retry; r != nil {
-		var names []string
+		names := []string{cxreasonbench.JudgeUnparsable}
 		for _, t := range cxreasonbench.Terminals() {
 			names = append(names, t.String())
 		}
