@@ -26,10 +26,10 @@ type Case struct {
 // several goroutines.
 type Benchmark struct {
 	cases []*known
-	// texts numbers the texts of questions; first marks those of diagnostic questions, which
-	// show a radiograph.
+	// texts numbers the texts of questions; first holds, for those of diagnostic questions,
+	// which show a radiograph, the cases that they are asked about.
 	texts  map[string]int
-	first  []bool
+	first  [][]*known
 	byTask map[cxreasonbench.Task][]*known
 	looks  *looks
 }
@@ -96,7 +96,7 @@ func (b *Benchmark) index(c Case) (*known, error) {
 	k := &known{task: c.Task, id: c.ID, image: c.Radiograph, open: c.Open}
 	for _, it := range c.Items {
 		for _, q := range it.Questions {
-			k.asked = append(k.asked, asked{q: q, rank: rank(q.Key), text: b.number(q)})
+			k.asked = append(k.asked, asked{q: q, rank: rank(q.Key), text: b.number(q, k)})
 		}
 	}
 	if len(k.asked) == 0 {
@@ -107,16 +107,16 @@ func (b *Benchmark) index(c Case) (*known, error) {
 }
 
 // number returns the number of a question's text.
-func (b *Benchmark) number(q cxreasonbench.Question) int {
+func (b *Benchmark) number(q cxreasonbench.Question, k *known) int {
 	text := strings.TrimSpace(q.Text)
 	n, ok := b.texts[text]
 	if !ok {
 		n = len(b.first)
 		b.texts[text] = n
-		b.first = append(b.first, false)
+		b.first = append(b.first, nil)
 	}
 	if q.Key.Stage == cxreasonbench.StageInit {
-		b.first[n] = true
+		b.first[n] = append(b.first[n], k)
 	}
 	return n
 }

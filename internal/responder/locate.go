@@ -37,12 +37,12 @@ func (b *Benchmark) locate(turns []turn) (place, error) {
 		if !ok {
 			return place{}, fmt.Errorf("%w: the text of turn %d is no question of the benchmark", errUnknown, i+1)
 		}
-		if b.first[text] && len(t.pictures) == 1 {
+		if b.first[text] != nil && len(t.pictures) == 1 {
 			data, err := t.pictures[0].bytes()
 			if err != nil {
 				return place{}, err
 			}
-			if at = b.looks.find(data); len(at) == 0 {
+			if at = b.looks.find(data, text, b.first[text]); len(at) == 0 {
 				return place{}, fmt.Errorf("%w: the picture of turn %d is no radiograph of the benchmark", errUnknown, i+1)
 			}
 			radiographs++
