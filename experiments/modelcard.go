@@ -60,19 +60,24 @@ func (c *ModelCard) PictureRule() picture.Rule {
 // UnpinnedError says that a card does not say which weights answer.
 type UnpinnedError struct {
 	Card, Reason string
+	// Provided tells a provider's model from open weights.
+	Provided bool
 }
 
 func (e *UnpinnedError) Error() string {
-	return fmt.Sprintf("model card %s is not pinned: %s\nhint: write identity.weights, the digest of the lines that sha256sum prints for the weight files in the order of their names, "+
-		"or take unpinned results with --allow-unpinned; they are marked as such", e.Card, e.Reason)
+	way := "write identity.weights (docs/endpoints.md says how the digest of weight files is made)"
+	if e.Provided {
+		way = "name a dated snapshot of the provider in identity.snapshot and take identity.unpinned out"
+	}
+	return fmt.Sprintf("model card %s is not pinned: %s\nhint: %s, or take results that are marked as unpinned with --allow-unpinned", e.Card, e.Reason, way)
 }
 
-// Pinned reports a card whose identity says that the weights are not known.
+// Pinned reports a card whose identity says that nobody knows exactly what answers.
 func (c *ModelCard) Pinned() error {
 	if c.Identity.Unpinned == "" {
 		return nil
 	}
-	return &UnpinnedError{Card: c.Name, Reason: c.Identity.Unpinned}
+	return &UnpinnedError{Card: c.Name, Reason: c.Identity.Unpinned, Provided: c.Identity.Provider != ""}
 }
 
 func (v *validation) modelCard(c *ModelCard) {

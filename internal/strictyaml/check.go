@@ -80,7 +80,9 @@ func (c *Checker) Check(n ast.Node, t reflect.Type, field string) {
 	}
 	if t == duration || (t.Kind() != reflect.Pointer && reflect.PointerTo(t).Implements(textual)) {
 		// A whole number is no duration, nor a text form of anything.
-		c.text(n, field)
+		if c.text(n, field) {
+			c.form(n, t, field)
+		}
 		return
 	}
 	switch t.Kind() {
@@ -126,11 +128,32 @@ var (
 	textual  = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
-func (c *Checker) text(n ast.Node, field string) {
+func (c *Checker) text(n ast.Node, field string) bool {
 	switch n.(type) {
 	case *ast.StringNode, *ast.LiteralNode:
-	default:
-		c.add(n, field, "want a text, got %s", describe(n))
+		return true
+	}
+	c.add(n, field, "want a text, got %s", describe(n))
+	return false
+}
+
+// form checks a text that has a form of its own, so that a fault in it has a line.
+func (c *Checker) form(n ast.Node, t reflect.Type, field string) {
+	text := ""
+	switch v := n.(type) {
+	case *ast.StringNode:
+		text = v.Value
+	case *ast.LiteralNode:
+		text = v.Value.Value
+	}
+	if t == duration {
+		if _, err := time.ParseDuration(text); err != nil {
+			c.add(n, field, "want a duration such as 30s or 5m, got the text %q", text)
+		}
+		return
+	}
+	if err := reflect.New(t).Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text)); err != nil {
+		c.add(n, field, "%v", err)
 	}
 }
 
