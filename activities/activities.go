@@ -133,6 +133,7 @@ func (a *Activities) RegisterCPU(r worker.ActivityRegistry) {
 	register(a, r, contract.CloseDialogues, a.CloseDialogues)
 	register(a, r, contract.SelectPath2, a.SelectPath2)
 	register(a, r, contract.CloseEvaluation, a.CloseEvaluation)
+	register(a, r, contract.Tabulate, a.Tabulate)
 }
 
 // RegisterGPU registers segmentation.

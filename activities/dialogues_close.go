@@ -53,7 +53,7 @@ func (a *Activities) CloseDialogues(ctx context.Context, in contract.CloseDialog
 		if err := w.put(p.work, &pages, doc, contract.DialoguesMediaType); err != nil {
 			return contract.DialoguesResult{}, err
 		}
-		if err := w.put(p.work, &calls, acc.doc(), contract.CallsMediaType); err != nil {
+		if err := w.put(p.work, &calls, acc.doc(in.Range), contract.CallsMediaType); err != nil {
 			return contract.DialoguesResult{}, err
 		}
 	}
@@ -100,8 +100,8 @@ func (a *account) add(e *ledger.Entry, kind, reproduction string) {
 }
 
 // doc lists the calls by key.
-func (a *account) doc() contract.CallsDoc {
-	doc := contract.CallsDoc{Format: contract.CallsFormat, Calls: []contract.CallRecord{}}
+func (a *account) doc(r contract.DialogueRange) contract.CallsDoc {
+	doc := contract.CallsDoc{Format: contract.CallsFormat, Task: r.Task, Path: r.Path, Calls: []contract.CallRecord{}}
 	for _, r := range a.byKey {
 		doc.Calls = append(doc.Calls, *r)
 	}

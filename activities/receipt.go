@@ -51,6 +51,7 @@ func (a *Activities) WriteReceipt(ctx context.Context, in contract.ReceiptInput)
 	r := receipt(pl, in)
 	if e := in.Evaluation; e != nil {
 		r.Benchmark, r.Evaluations, r.Tables, r.Dialogues = e.Benchmark, e.Evaluations, e.Tables.Summary, &e.Totals
+		r.Accounts = e.Calls
 		r.ResultDigest, r.Results = e.Tables.ResultDigest, e.Tables.Results
 		r.Reports = append(r.Reports, e.Tables.Reports...)
 		if r.Calls, r.Tokens, r.Cost, err = a.callsOf(p, e.Calls); err != nil {

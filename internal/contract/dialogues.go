@@ -73,8 +73,10 @@ type ValueDoc struct {
 // CallsDoc accounts for the calls of a page, one entry for each key: what a page shares with
 // another is in both, and sums over pages count a key once.
 type CallsDoc struct {
-	Format string       `json:"format"`
-	Calls  []CallRecord `json:"calls"`
+	Format string             `json:"format"`
+	Task   cxreasonbench.Task `json:"task"`
+	Path   cxreasonbench.Path `json:"path"`
+	Calls  []CallRecord       `json:"calls"`
 }
 
 // CallsFormat is CallsDoc.Format.

@@ -53,10 +53,12 @@ type Receipt struct {
 	DataUse     string    `json:"data_use"`
 
 	// The rest is there where models were asked. Benchmark is the manifest, Evaluations the
-	// EvaluationDocs, Tables the EvaluationSummary.
+	// EvaluationDocs, Tables the EvaluationSummary, Accounts the accounts of the evaluations'
+	// calls, each a Packed list of CallsDoc.
 	Benchmark   artifacts.Ref   `json:"benchmark,omitzero"`
 	Evaluations []artifacts.Ref `json:"evaluations,omitempty"`
 	Tables      artifacts.Ref   `json:"tables,omitzero"`
+	Accounts    []artifacts.Ref `json:"accounts,omitempty"`
 	Dialogues   *DialogueTotals `json:"dialogues,omitempty"`
 	Calls       *ReceiptCalls   `json:"calls,omitempty"`
 	Tokens      *dialogue.Usage `json:"tokens,omitempty"`
