@@ -74,6 +74,8 @@ type Claim struct {
 	doc       claimDoc
 	at        Info
 	committed bool
+	// dangling is the version of the entry that was of no use when the claim was taken.
+	dangling string
 }
 
 // Expires returns when the claim runs out unless it is renewed.
@@ -177,8 +179,9 @@ func (r *Repository) writeClaim(ctx context.Context, name string, c *Claim, ttl 
 // recheck looks for a record that was committed between the caller's look-up and the
 // claim: without this a finished step could be computed again.
 func (r *Repository) recheck(ctx context.Context, c *Claim) (*Claim, error) {
-	rec, err := r.Lookup(ctx, c.Key)
+	rec, info, err := r.lookup(ctx, c.Key)
 	if errors.Is(err, ErrNotFound) {
+		c.dangling = info.Version
 		return c, nil
 	}
 	if err != nil {
@@ -276,7 +279,9 @@ func (r *Repository) CheckClaim(ctx context.Context, c *Claim) error {
 }
 
 // CommitClaimed commits rec for a holder whose claim is still current; a holder who was
-// taken over is refused with *StaleClaimError and writes nothing.
+// taken over is refused with *StaleClaimError and writes nothing. An entry that was of no
+// use when the claim was taken is replaced also when the result is the same, so that the
+// record tells who computed it again.
 func (r *Repository) CommitClaimed(ctx context.Context, c *Claim, rec Record) (Record, error) {
 	if rec.Key != c.Key {
 		return Record{}, fmt.Errorf("commit %s: the claim is for %s", rec.Key.Short(), c.Key.Short())
@@ -284,7 +289,7 @@ func (r *Repository) CommitClaimed(ctx context.Context, c *Claim, rec Record) (R
 	if err := r.CheckClaim(ctx, c); err != nil {
 		return Record{}, err
 	}
-	got, err := r.Commit(ctx, rec)
+	got, err := r.commitOver(ctx, rec, c.dangling)
 	if err == nil {
 		c.mu.Lock()
 		c.committed = true

@@ -111,6 +111,8 @@ func HintOf(err error) string {
 	switch {
 	case errors.As(err, &held):
 		return "wait for the owner, or until the claim expires"
+	case errors.Is(err, ErrDigestMismatch) && be != nil && be.Op == "put":
+		return "the source changed while it was stored, or was damaged on its way: run again"
 	case errors.Is(err, ErrDigestMismatch):
 		return "run `cxrepro artifacts verify --drop-damaged`; what is dropped is computed again"
 	case errors.Is(err, ErrNoSpace):

@@ -123,6 +123,11 @@ func (r *Repository) readEntry(ctx context.Context, key Key) (Record, Info, erro
 //
 // The result's blob must have been put before; Commit does not look.
 func (r *Repository) Commit(ctx context.Context, rec Record) (Record, error) {
+	return r.commitOver(ctx, rec, "")
+}
+
+// commitOver is Commit that replaces the entry with the version dangling in any case.
+func (r *Repository) commitOver(ctx context.Context, rec Record, dangling string) (Record, error) {
 	if err := ctx.Err(); err != nil {
 		return Record{}, err
 	}
@@ -134,7 +139,7 @@ func (r *Repository) Commit(ctx context.Context, rec Record) (Record, error) {
 		return Record{}, fmt.Errorf("commit %s: %w", rec.Key.Short(), err)
 	}
 	faultPoint(FaultBeforeIndexPut)
-	got, err := r.commit(ctx, rec, body)
+	got, err := r.commit(ctx, rec, body, dangling)
 	if err != nil {
 		return got, err
 	}
@@ -142,7 +147,7 @@ func (r *Repository) Commit(ctx context.Context, rec Record) (Record, error) {
 	return got, nil
 }
 
-func (r *Repository) commit(ctx context.Context, rec Record, body []byte) (Record, error) {
+func (r *Repository) commit(ctx context.Context, rec Record, body []byte, dangling string) (Record, error) {
 	const tries = 5
 	name := indexName(rec.Key)
 	for try := 0; try < tries; try++ {
@@ -156,16 +161,16 @@ func (r *Repository) commit(ctx context.Context, rec Record, body []byte) (Recor
 		first, info, err := r.lookup(ctx, rec.Key)
 		var miss *MissError
 		switch {
-		case err == nil && first.Result.Digest == rec.Result.Digest:
-			return first, nil
-		case err == nil:
+		case err == nil && first.Result.Digest != rec.Result.Digest:
 			return first, r.recordConflict(ctx, first, rec)
-		case !errors.As(err, &miss):
+		case err == nil && (dangling == "" || info.Version != dangling):
+			return first, nil
+		case err != nil && !errors.As(err, &miss):
 			return Record{}, fmt.Errorf("commit %s: %w", rec.Key.Short(), err)
-		case miss.Reason == MissNoEntry:
+		case miss != nil && miss.Reason == MissNoEntry:
 			continue
 		}
-		if !miss.Record.Result.IsZero() && miss.Record.Result.Digest != rec.Result.Digest {
+		if miss != nil && !miss.Record.Result.IsZero() && miss.Record.Result.Digest != rec.Result.Digest {
 			if err := r.recordConflict(ctx, miss.Record, rec); !isConflict(err) {
 				return Record{}, err
 			}
@@ -200,27 +205,51 @@ func isConflict(err error) bool {
 	return errors.As(err, &c)
 }
 
-// Conflicts calls fn for every recorded conflict, of one step or of all ("").
+// Conflicts calls fn for every recorded conflict, of one step or of all (""). Objects among
+// them that are none by their name are passed over; Verify names them.
 func (r *Repository) Conflicts(ctx context.Context, step string, fn func(Conflict) error) error {
 	prefix := areaConflicts
 	if step != "" {
 		prefix += step + "/"
 	}
 	return r.bucket.List(ctx, prefix, "", func(info Info) error {
-		data, _, err := r.bucket.Read(ctx, info.Name)
+		if conflictOfPath(strings.TrimPrefix(info.Name, areaConflicts)) != nil {
+			return nil
+		}
+		c, err := r.readConflict(ctx, info.Name)
+		if errors.Is(err, ErrNotFound) {
+			return nil
+		}
 		if err != nil {
 			return err
-		}
-		var c Conflict
-		if err := json.Unmarshal(data, &c); err != nil {
-			return fmt.Errorf("conflict %s: %w", info.Name, err)
 		}
 		return fn(c)
 	})
 }
 
+func (r *Repository) readConflict(ctx context.Context, name string) (Conflict, error) {
+	data, _, err := r.bucket.Read(ctx, name)
+	if err != nil {
+		return Conflict{}, err
+	}
+	var c Conflict
+	if err := json.Unmarshal(data, &c); err != nil || c.Format != conflictFormat {
+		return Conflict{}, r.foreign("read conflict", name)
+	}
+	return c, nil
+}
+
+var errForeign = errors.New("the object is not what its name says")
+
+// foreign is the error about an object that holds something else than its name says.
+func (r *Repository) foreign(op, name string) error {
+	return &BucketError{Op: op, Bucket: r.bucket.URL(), Object: name, Class: Permanent,
+		Hint: "it is damaged or not ours: move " + name + " out of the store", Err: errForeign}
+}
+
 // Keys calls fn for every key that has an index entry, of one step or of all (""), in
-// ascending order of the key's text.
+// ascending order of the key's text. Objects among them that are no entries are passed
+// over; Verify names them.
 func (r *Repository) Keys(ctx context.Context, step string, fn func(Key, Info) error) error {
 	prefix := areaIndex
 	if step != "" {
@@ -229,7 +258,7 @@ func (r *Repository) Keys(ctx context.Context, step string, fn func(Key, Info) e
 	return r.bucket.List(ctx, prefix, "", func(info Info) error {
 		key, err := keyOfPath(strings.TrimPrefix(info.Name, areaIndex))
 		if err != nil {
-			return err
+			return nil
 		}
 		return fn(key, info)
 	})

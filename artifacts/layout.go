@@ -54,6 +54,19 @@ func keyOfPath(path string) (Key, error) {
 	return Key{Step: parts[0], Digest: d}, nil
 }
 
+// conflictOfPath says why path, which follows the area, is not a conflict's.
+func conflictOfPath(path string) error {
+	cut := strings.LastIndexByte(path, '/')
+	if cut < 0 {
+		return fmt.Errorf("object name %q: want <step>/<two digits>/<digest>/<digest>", clip(path))
+	}
+	if _, err := keyOfPath(path[:cut]); err != nil {
+		return err
+	}
+	_, err := ParseHex(path[cut+1:])
+	return err
+}
+
 // digestOfPath reads the digest from the part of a blob's or statement's name that
 // follows the area.
 func digestOfPath(path string) (Digest, error) {

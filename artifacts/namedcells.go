@@ -3,7 +3,6 @@ package artifacts
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 )
@@ -55,8 +54,7 @@ func (r *Repository) Cell(ctx context.Context, area, name string) (Cell, error) 
 	}
 	var doc cellDoc
 	if err := json.Unmarshal(data, &doc); err != nil || doc.Format != cellFormat {
-		return c, &BucketError{Op: "read", Bucket: r.bucket.URL(), Object: object, Class: Permanent,
-			Hint: "somebody else wrote this object; move it away to begin anew", Err: errors.New("it is not a cell")}
+		return c, r.foreign("read cell", object)
 	}
 	c.Body, c.at = doc.Body, info
 	return c, nil

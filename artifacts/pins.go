@@ -75,19 +75,21 @@ func (r *Repository) Pin(ctx context.Context, name string) (Pin, error) {
 		return Pin{}, fmt.Errorf("pin %s: %w", name, err)
 	}
 	var p Pin
-	if err := json.Unmarshal(data, &p); err != nil {
-		return Pin{}, fmt.Errorf("pin %s: %w", name, err)
-	}
-	if p.Format != pinFormat || p.Name != name {
-		return Pin{}, fmt.Errorf("pin %s: the object is not a pin of that name", name)
+	if err := json.Unmarshal(data, &p); err != nil || p.Format != pinFormat || p.Name != name {
+		return Pin{}, &BucketError{Op: "read pin", Bucket: r.bucket.URL(), Object: areaPins + name, Class: Permanent,
+			Hint: "what it keeps is not known: `cxrepro artifacts pin --remove " + name + "` takes it away, `cxrepro artifacts pin " + name + " KEY...` replaces it",
+			Err:  errForeign}
 	}
 	return p, nil
 }
 
-// RemovePin removes the pin. Errors: ErrNotFound.
+// RemovePin removes the pin, even one that cannot be read. Errors: ErrNotFound.
 func (r *Repository) RemovePin(ctx context.Context, name string) error {
-	if _, err := r.Pin(ctx, name); err != nil {
+	if err := CheckPinName(name); err != nil {
 		return err
+	}
+	if _, err := r.bucket.Stat(ctx, areaPins+name); err != nil {
+		return fmt.Errorf("pin %s: %w", name, err)
 	}
 	return r.bucket.Delete(ctx, areaPins+name)
 }
@@ -97,7 +99,11 @@ func (r *Repository) RemovePin(ctx context.Context, name string) error {
 func (r *Repository) Pins(ctx context.Context) ([]Pin, error) {
 	var out []Pin
 	err := r.bucket.List(ctx, areaPins, "", func(info Info) error {
-		p, err := r.Pin(ctx, strings.TrimPrefix(info.Name, areaPins))
+		name := strings.TrimPrefix(info.Name, areaPins)
+		if CheckPinName(name) != nil {
+			return r.foreign("read pin", info.Name)
+		}
+		p, err := r.Pin(ctx, name)
 		if errors.Is(err, ErrNotFound) {
 			return nil // removed meanwhile
 		}

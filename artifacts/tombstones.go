@@ -5,8 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"sort"
+	"strings"
 	"time"
 )
 
@@ -84,19 +84,23 @@ func (r *Repository) readTombstone(ctx context.Context, name string) (Tombstone,
 		return Tombstone{}, err
 	}
 	var t Tombstone
-	if err := json.Unmarshal(data, &t); err != nil {
-		return Tombstone{}, fmt.Errorf("tombstone %s: %w", name, err)
+	if err := json.Unmarshal(data, &t); err != nil || t.Format != tombstoneFormat {
+		return Tombstone{}, r.foreign("read tombstone", name)
 	}
 	return t, nil
 }
 
-// Tombstones calls fn for every tombstone, of one step or of all ("").
+// Tombstones calls fn for every tombstone, of one step or of all (""). Objects among them
+// that are none by their name are passed over; Verify names them.
 func (r *Repository) Tombstones(ctx context.Context, step string, fn func(Tombstone) error) error {
 	prefix := areaTombstones + "index/"
 	if step != "" {
 		prefix += step + "/"
 	}
 	return r.bucket.List(ctx, prefix, "", func(info Info) error {
+		if _, err := keyOfPath(strings.TrimPrefix(info.Name, areaTombstones+"index/")); err != nil {
+			return nil
+		}
 		t, err := r.readTombstone(ctx, info.Name)
 		if errors.Is(err, ErrNotFound) {
 			return nil
@@ -108,17 +112,28 @@ func (r *Repository) Tombstones(ctx context.Context, step string, fn func(Tombst
 	})
 }
 
+func (r *Repository) readGraves(ctx context.Context, name string) (blobGraves, error) {
+	var g blobGraves
+	data, _, err := r.bucket.Read(ctx, name)
+	if err != nil {
+		return g, err
+	}
+	if err := json.Unmarshal(data, &g); err != nil || g.Format != blobGravesFormat {
+		return g, r.foreign("read graves", name)
+	}
+	return g, nil
+}
+
 // BlobRemoved reports whether and when garbage collection removed the blob.
 func (r *Repository) BlobRemoved(ctx context.Context, d Digest) (time.Time, bool, error) {
 	var when time.Time
 	err := r.bucket.List(ctx, areaTombstones+"blobs/", "", func(info Info) error {
-		data, _, err := r.bucket.Read(ctx, info.Name)
+		g, err := r.readGraves(ctx, info.Name)
+		if errors.Is(err, errForeign) {
+			return nil // Verify names it
+		}
 		if err != nil {
 			return err
-		}
-		var g blobGraves
-		if err := json.Unmarshal(data, &g); err != nil {
-			return fmt.Errorf("tombstone %s: %w", info.Name, err)
 		}
 		for _, b := range g.Blobs {
 			if b.Name == blobName(d) {

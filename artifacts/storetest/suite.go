@@ -67,6 +67,10 @@ func RunRepository(t *testing.T, opts Options, New func(t *testing.T) artifacts.
 		{"Collect", s.collect},
 		{"CollectKeepsYoung", s.collectYoung},
 		{"Verify", s.verify},
+		{"Strays", s.strays},
+		{"JunkPin", s.junkPin},
+		{"LostBlob", s.lostBlob},
+		{"LostStatement", s.lostStatement},
 	})
 }
 

@@ -311,14 +311,45 @@ func TestArtifactsVerifyAndReindex(t *testing.T) {
 	if !strings.Contains(out, "damaged-blob\tblobs/sha256/"+h[:2]+"/"+h) || !strings.Contains(talk, "1 faults") {
 		t.Errorf("verify: %s%s", out, talk)
 	}
-	s.do(exitFailed, "artifacts", "verify", "--drop-damaged")
-	if out, _ := s.do(exitFailed, "artifacts", "verify"); !strings.Contains(out, "entry-without-blob") {
-		t.Errorf("after dropping: %s", out)
+	if !strings.Contains(talk, "--drop-damaged") {
+		t.Errorf("no way out: %s", talk)
+	}
+	if out, talk := s.do(exitOK, "artifacts", "verify", "--drop-damaged"); !strings.Contains(out, "(dropped)") || strings.Contains(talk, "hint") {
+		t.Errorf("dropping: %s%s", out, talk)
+	}
+	out, talk = s.do(exitFailed, "artifacts", "verify")
+	if !strings.Contains(out, "entry-without-blob") || !strings.Contains(talk, "computes them again") || strings.Contains(talk, "--drop-damaged") {
+		t.Errorf("after dropping: %s%s", out, talk)
 	}
 	if got := s.commit("r-again", 0.55, "window", 4); got.Result != s.next.Result {
 		t.Errorf("computed again: %+v", got)
 	}
 	s.do(exitOK, "artifacts", "verify")
+	stray := filepath.Join(s.state, "store", "index", "notes.txt")
+	if err := os.WriteFile(stray, []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, talk = s.do(exitFailed, "artifacts", "verify", "--drop-damaged")
+	if !strings.Contains(out, "foreign-object\tindex/notes.txt") || !strings.Contains(talk, "move it out of the store") {
+		t.Errorf("a stray file: %s%s", out, talk)
+	}
+	if out, _ := s.do(exitOK, "artifacts", "ls"); strings.Count(out, "\n") != 3 {
+		t.Errorf("ls beside a stray file: %s", out)
+	}
+}
+
+// TestJunkPin: a pin that cannot be read stops gc, is named with its way out, and goes.
+func TestJunkPin(t *testing.T) {
+	s := newShelf(t)
+	if err := os.WriteFile(filepath.Join(s.state, "store", "pins", "half"), []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, talk := s.do(exitFailed, "artifacts", "gc", "--grace", "1ns", "--apply")
+	if !strings.Contains(talk, "pins/half") || !strings.Contains(talk, "artifacts pin --remove half") {
+		t.Errorf("gc: %s", talk)
+	}
+	s.do(exitOK, "artifacts", "pin", "--remove", "half")
+	s.do(exitOK, "artifacts", "gc", "--grace", "1ns", "--apply")
 }
 
 func TestArtifactsGCAndPin(t *testing.T) {

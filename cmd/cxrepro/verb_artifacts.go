@@ -156,13 +156,19 @@ func newArtifactsVerifyCommand(a *app) *cobra.Command {
 		Use:   "verify",
 		Short: "Read everything and compare it with its digests",
 		Long: `verify reads every blob and every statement, compares the bytes with the digest in their
-name, and checks that what index entries refer to is there. What is wrong is listed.
+name, checks that what index entries refer to is there, and that pins, conflicts, tombstones,
+leases and budgets can be read. What is wrong is listed.
+
+--drop-damaged removes blobs and statements whose bytes are wrong, entries that cannot be read
+and entries without their statement; the next run that needs them computes them again. It does
+not touch what it cannot replace: damaged pins and the like, and files that are not the store's.
 
 With --json: {"store","blobs":{"count","bytes"},"statements":{...},"entries","conflicts",
 "faults":[{"kind","object","detail","dropped"}]}; kinds are damaged-blob, damaged-statement,
-damaged-entry, entry-without-blob, entry-without-statement, foreign-object.
+damaged-entry, entry-without-blob, entry-without-statement, damaged-record, foreign-object.
 
-Exit codes: 0 all is right; 1 something is wrong; 6 store unreachable.`,
+Exit codes: 0 all is right, or with --drop-damaged: what was wrong is removed; 1 something is
+wrong that waits for you; 6 store unreachable.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			open := a.readStore
@@ -178,14 +184,14 @@ Exit codes: 0 all is right; 1 something is wrong; 6 store unreachable.`,
 			if err != nil {
 				return artifactsError(err)
 			}
-			return a.showVerify(report)
+			return a.showVerify(report, drop)
 		},
 	}
 	c.Flags().BoolVar(&drop, "drop-damaged", false, "remove what is damaged, so that it is computed again")
 	return c
 }
 
-func (a *app) showVerify(r artifacts.VerifyReport) error {
+func (a *app) showVerify(r artifacts.VerifyReport, drop bool) error {
 	if a.JSON() {
 		if err := a.printJSON(r); err != nil {
 			return err
@@ -201,11 +207,30 @@ func (a *app) showVerify(r artifacts.VerifyReport) error {
 		fmt.Fprintf(a.out, "%d blobs (%s), %d statements (%s), %d entries, %d recorded conflicts: %d faults\n",
 			r.Blobs.Count, size(r.Blobs.Bytes), r.Statements.Count, size(r.Statements.Bytes), r.Entries, r.Conflicts, len(r.Faults))
 	}
-	if len(r.Faults) == 0 {
+	open := r.Open()
+	if len(r.Faults) == 0 || drop && len(open) == 0 {
 		return nil
 	}
-	return &exitError{Code: exitFailed, Err: fmt.Errorf("store %s: %d faults", r.Store, len(r.Faults)),
-		Hint: "`cxrepro artifacts verify --drop-damaged` removes what is damaged; the next run computes it again"}
+	return &exitError{Code: exitFailed, Err: fmt.Errorf("store %s: %d faults", r.Store, len(r.Faults)), Hint: faultHint(open)}
+}
+
+// faultHint says what helps against the faults that are left.
+func faultHint(open []artifacts.Fault) string {
+	droppable := 0
+	for _, f := range open {
+		switch f.Kind {
+		case artifacts.FaultForeignObject, artifacts.FaultDamagedRecord:
+		default:
+			droppable++
+		}
+	}
+	switch {
+	case len(open) == 0:
+		return "entries without their blob are looked up as misses: the next run that needs them computes them again"
+	case droppable == 0:
+		return "--drop-damaged does not touch these: each line says what the object is; move it out of the store"
+	}
+	return "`cxrepro artifacts verify --drop-damaged` removes what is damaged; the next run computes it again"
 }
 
 func newArtifactsReindexCommand(a *app) *cobra.Command {
