@@ -65,15 +65,16 @@ func mask(message, secret string) string {
 	return b.String()
 }
 
-// quotes reports whether message and text have quote bytes in a row in common.
+// quotes reports whether message and text have quote bytes in a row in common, or the whole of
+// a shorter text. Texts of a few letters say nothing.
 func quotes(message, text string) bool {
-	if len(text) < quote {
-		// A text this short says nothing of a case, unless it is all there is.
+	text = strings.Join(strings.Fields(text), " ")
+	n := min(quote, len(text))
+	if n < 12 {
 		return false
 	}
-	text = strings.Join(strings.Fields(text), " ")
-	for i := 0; i+quote <= len(message); i++ {
-		if strings.Contains(text, message[i:i+quote]) {
+	for i := 0; i+n <= len(message); i++ {
+		if strings.Contains(text, message[i:i+n]) {
 			return true
 		}
 	}
