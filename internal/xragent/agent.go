@@ -19,16 +19,22 @@ type Agent struct {
 	// with status disabled.
 	Off []string `json:"off,omitempty"`
 	// NoMeasurement withholds every bundle with reason disabled.
-	NoMeasurement bool    `json:"no_measurement,omitempty"`
-	Profile       Profile `json:"profile,omitempty"` // empty is "table"
+	NoMeasurement bool `json:"no_measurement,omitempty"`
+	// Routed leaves measuring to the policy: measure joins the tools, and without a call
+	// the bundle is withheld with reason not_requested. The gate decides all the same.
+	Routed  bool    `json:"policy_routed,omitempty"`
+	Profile Profile `json:"profile,omitempty"` // empty is "table"
 }
 
 // Validate refuses unknown tools and profiles.
 func (a Agent) Validate() error {
 	for _, name := range a.Off {
-		if _, known := schemas[name]; !known {
+		if _, known := schemas[name]; !known || name == ToolMeasure {
 			return fmt.Errorf("agent: off: %q is no tool; hint: %s, %s or %s", name, ToolCrop, ToolParse, ToolLookup)
 		}
+	}
+	if a.Routed && a.NoMeasurement {
+		return fmt.Errorf("agent: policy_routed and no_measurement exclude each other")
 	}
 	if _, err := a.Profile.Bounds(); err != nil {
 		return fmt.Errorf("agent: %w", err)
@@ -40,8 +46,8 @@ func (a Agent) Validate() error {
 func (a Agent) Identity() map[string]any {
 	off := slices.Clone(a.Off)
 	slices.Sort(off)
-	return map[string]any{"protocol": ProtocolVersion, "prompts": promptDigests(), "off": slices.Compact(off),
-		"no_measurement": a.NoMeasurement, "profile": string(a.Profile.orDefault()), "max_calls": MaxCalls}
+	return map[string]any{"protocol": ProtocolVersion, "prompts": a.promptDigests(), "off": slices.Compact(off),
+		"no_measurement": a.NoMeasurement, "policy_routed": a.Routed, "profile": string(a.Profile.orDefault()), "max_calls": MaxCalls}
 }
 
 // Rollout is what is known of one trajectory so far. It is data: store it, take it up
@@ -88,7 +94,7 @@ func (a Agent) Next(r Rollout) (Step, error) {
 		t, err := a.opening(r)
 		return Step{Turn: 1, Ask: t}, err
 	}
-	plan := ReadPlan(*r.Turn1)
+	plan := readTurn1(*r.Turn1, a.Routed)
 	if !plan.WellFormed() {
 		if r.Turn2 != nil || len(r.Results) > 0 || r.Measurement != nil {
 			return Step{}, r.fault("its first turn is malformed, yet something followed")
@@ -99,7 +105,7 @@ func (a Agent) Next(r Rollout) (Step, error) {
 	if err != nil {
 		return Step{}, err
 	}
-	step := Step{Measure: r.Measurement == nil && !a.NoMeasurement}
+	step := Step{Measure: r.Measurement == nil && a.wants(plan)}
 	open := false
 	for i, c := range plan.Calls {
 		if results[i] != nil {
@@ -119,7 +125,7 @@ func (a Agent) Next(r Rollout) (Step, error) {
 		t, err := a.closing(r, plan, results)
 		return Step{Turn: 2, Ask: t}, err
 	}
-	if p := Parse(r.Trajectory()); !p.WellFormed() {
+	if p := Parse(a.Trajectory(r)); !p.WellFormed() {
 		return Step{Ending: MalformedTurn2}, nil
 	}
 	return Step{Ending: Completed}, nil
@@ -168,12 +174,30 @@ func (a Agent) refused(r Rollout, plan Plan, c ToolCall) Status {
 	switch {
 	case slices.Contains(a.Off, c.Name):
 		return StatusDisabled
+	case c.Name == ToolMeasure: // the measurement block answers it
+		return StatusOK
 	case c.Name != ToolLookup && c.Image >= len(r.Pictures):
 		return StatusNoPicture
 	case c.After > 0 && slices.Contains(a.Off, ToolParse):
 		return StatusDisabled
 	}
 	return ""
+}
+
+// wants reports that a rollout with this plan has a measurement.
+func (a Agent) wants(plan Plan) bool {
+	if a.Routed {
+		return slices.ContainsFunc(plan.Calls, func(c ToolCall) bool { return c.Name == ToolMeasure })
+	}
+	return !a.NoMeasurement
+}
+
+// unmeasured is the reason of a bundle that was never asked for.
+func (a Agent) unmeasured() string {
+	if a.Routed {
+		return ReasonNotRequested
+	}
+	return ReasonDisabled
 }
 
 func (r Rollout) fault(format string, args ...any) error {
@@ -238,8 +262,8 @@ func (a Agent) Measured(r Rollout, b Bundle) (Rollout, error) {
 
 // Trajectory is the rollout as the reward reads it: observations in call order, the bundle
 // as it was shown.
-func (r Rollout) Trajectory() Trajectory {
-	t := Trajectory{ID: r.ID, Question: r.Question, Turn1: r.Turn1, Turn2: r.Turn2, Measurement: Bundle{Reason: ReasonDisabled}}
+func (a Agent) Trajectory(r Rollout) Trajectory {
+	t := Trajectory{ID: r.ID, Question: r.Question, Turn1: r.Turn1, Turn2: r.Turn2, Routed: a.Routed, Measurement: Bundle{Reason: a.unmeasured()}}
 	if r.Measurement != nil {
 		t.Measurement = *r.Measurement
 	} else if r.Turn2 == nil {

@@ -81,7 +81,7 @@ func TestAgentOnGolden(t *testing.T) {
 		for seed := range uint64(4) {
 			roll, ending, last := drive(t, a, row, rand.New(rand.NewPCG(seed, 3)))
 			endings[ending]++
-			want, got := Judge(row, DefaultPhrases()), Judge(roll.Trajectory(), DefaultPhrases())
+			want, got := Judge(row, DefaultPhrases()), Judge(a.Trajectory(roll), DefaultPhrases())
 			v := DefaultReward().Value(got.Terms())
 			if ending == MalformedTurn1 {
 				require.False(t, plan.WellFormed(), row.ID)
@@ -286,4 +286,37 @@ func TestLookupSeesConditionsOnly(t *testing.T) {
 	require.Equal(t, a, LookupTranscript([]string{"lung abscess", "pneumothorax", "PNEUMOTHORAX"}))
 	require.Equal(t, "Conditions: lung abscess; pneumothorax", a.Messages[1].Text())
 	require.Empty(t, a.Images())
+}
+
+// TestRoutedMeasurement holds the ablation in which the policy asks for measurements.
+func TestRoutedMeasurement(t *testing.T) {
+	a := Agent{Profile: ProfileCalibrated, Routed: true}
+	require.NoError(t, a.Validate())
+	require.Error(t, Agent{Routed: true, NoMeasurement: true}.Validate())
+	require.NotEqual(t, Agent{}.Identity(), Agent{Routed: true}.Identity())
+	measure := callText(ToolMeasure, `{}`)
+	require.Equal(t, []Reason{UnknownTool}, ReadPlan(Turn{think + measure, "stop"}).Reasons, "no tool elsewhere")
+
+	r := started(t, a, think+measure)
+	step, err := a.Next(r)
+	require.NoError(t, err)
+	require.True(t, step.Measure)
+	require.Empty(t, step.Run)
+	r, err = a.Measured(r, Bundle{Reason: ReasonViewLateral})
+	require.NoError(t, err)
+	step, err = a.Next(r)
+	require.NoError(t, err)
+	require.Contains(t, step.Ask.Messages[0].Text(), "measure takes the measurements")
+	require.Contains(t, step.Ask.Messages[3].Text(), `{"status":"withheld","reason":"view_lateral"}`)
+	r, err = a.Answered(r, Turn{think + "<answer>Yes</answer>", "stop"})
+	require.NoError(t, err)
+	j := Judge(a.Trajectory(r), DefaultPhrases())
+	require.True(t, j.WellFormed())
+	require.Equal(t, 1, j.Calls, "a policy's call counts")
+
+	r = started(t, a, think+"<no_tool/>")
+	step, err = a.Next(r)
+	require.NoError(t, err)
+	require.Equal(t, 2, step.Turn)
+	require.Contains(t, step.Ask.Messages[3].Text(), `"reason":"not_requested"`)
 }

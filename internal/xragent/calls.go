@@ -11,8 +11,8 @@ import (
 
 // readCall reads the body of a call block. named reports that the JSON names one of the
 // three tools, whatever its arguments are; earlier tells which calls so far, counted from
-// 1, are region_parse.
-func readCall(body string, earlier map[int]bool) (c Call, named bool, r Reason) {
+// 1, are region_parse; routed says that measure is a tool.
+func readCall(body string, earlier map[int]bool, routed bool) (c Call, named bool, r Reason) {
 	dec := json.NewDecoder(strings.NewReader(body))
 	var object map[string]json.RawMessage
 	if err := dec.Decode(&object); err != nil || object == nil {
@@ -27,6 +27,9 @@ func readCall(body string, earlier map[int]bool) (c Call, named bool, r Reason) 
 	}
 	c = Call{Name: name, Arguments: object["arguments"]}
 	check, known := schemas[name]
+	if name == ToolMeasure && !routed {
+		known = false
+	}
 	if !known {
 		return c, false, UnknownTool
 	}
@@ -53,6 +56,9 @@ var schemas = map[string]func(args map[string]json.RawMessage, earlier map[int]b
 	ToolParse: func(args map[string]json.RawMessage, _ map[int]bool) bool {
 		target, ok := text(args["target"])
 		return ok && strings.TrimSpace(target) != "" && only(args, "image", "target") && imageOK(args)
+	},
+	ToolMeasure: func(args map[string]json.RawMessage, _ map[int]bool) bool {
+		return only(args, "image") && imageOK(args)
 	},
 	ToolLookup: func(args map[string]json.RawMessage, _ map[int]bool) bool {
 		var list []json.RawMessage

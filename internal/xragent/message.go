@@ -3,7 +3,6 @@ package xragent
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/dialogue"
@@ -15,7 +14,7 @@ func (a Agent) opening(r Rollout) (dialogue.Transcript, error) {
 		return dialogue.Transcript{}, r.fault("it has no picture")
 	}
 	return dialogue.Transcript{Messages: []dialogue.Message{
-		{Role: dialogue.System, Parts: []dialogue.Part{{Text: strings.TrimSpace(systemPrompt)}}},
+		{Role: dialogue.System, Parts: []dialogue.Part{{Text: a.system()}}},
 		{Role: dialogue.User, Parts: append(pictures(r.Pictures), dialogue.Part{Text: QuestionText(r.Question)})},
 	}}, nil
 }
@@ -35,8 +34,8 @@ func (a Agent) closing(r Rollout, plan Plan, results []*Observation) (dialogue.T
 	if err != nil {
 		return t, err
 	}
-	b := Bundle{Reason: ReasonDisabled}
-	if r.Measurement != nil && !a.NoMeasurement {
+	b := Bundle{Reason: a.unmeasured()}
+	if r.Measurement != nil && a.wants(plan) {
 		b = *r.Measurement
 	}
 	measured, err := b.Message(a.Profile)

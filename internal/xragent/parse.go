@@ -33,7 +33,7 @@ func Parse(t Trajectory) Parsed {
 		}
 	}
 	if t.Turn1 != nil {
-		p.readPlan(scan(t.Turn1.Text), broken)
+		p.readPlan(scan(t.Turn1.Text), broken, t.Routed)
 	}
 	if t.Turn2 != nil {
 		p.readReply(t.Turn2.Text, t.Question, broken)
@@ -70,7 +70,7 @@ func common(s scanned, broken map[Reason]bool) {
 	}
 }
 
-func (p *Parsed) readPlan(s scanned, broken map[Reason]bool) {
+func (p *Parsed) readPlan(s scanned, broken map[Reason]bool, routed bool) {
 	common(s, broken)
 	calls, none := s.count(kindCall), s.count(kindNoTool)
 	broken[AnswerInTurn1] = s.count(kindAnswer) > 0
@@ -83,7 +83,7 @@ func (p *Parsed) readPlan(s scanned, broken map[Reason]bool) {
 			continue
 		}
 		n++
-		c, named, r := readCall(b.body, earlier)
+		c, named, r := readCall(b.body, earlier, routed)
 		if named {
 			p.Calls++
 		}

@@ -22,6 +22,18 @@ var (
 // LookupTokens caps the reply to an evidence lookup.
 const LookupTokens = 300
 
+// routedPrompt stands after the tools where the policy routes measurements.
+const routedPrompt = `measure takes the measurements of a picture. Arguments: optional "image".`
+
+// system is the agent's system text.
+func (a Agent) system() string {
+	text := strings.TrimSpace(systemPrompt)
+	if a.Routed {
+		text = strings.Replace(text, "\n\nEach call costs a little.", "\n"+routedPrompt+"\n\nEach call costs a little.", 1)
+	}
+	return text
+}
+
 // QuestionText is the question as the policy reads it: text, lettered options, and how to
 // answer.
 func QuestionText(q Question) string {
@@ -56,6 +68,6 @@ func LookupTranscript(conditions []string) dialogue.Transcript {
 }
 
 // promptDigests name the texts by content.
-func promptDigests() map[string]string {
-	return map[string]string{"system": artifacts.Sum([]byte(systemPrompt)).String(), "lookup": artifacts.Sum([]byte(lookupPrompt)).String()}
+func (a Agent) promptDigests() map[string]string {
+	return map[string]string{"system": artifacts.Sum([]byte(a.system())).String(), "lookup": artifacts.Sum([]byte(lookupPrompt)).String()}
 }

@@ -34,10 +34,12 @@ func (p Plan) WellFormed() bool { return len(p.Reasons) == 0 }
 
 // ReadPlan reads turn 1 alone, by the rules of [Parse]. A malformed turn has no calls:
 // nothing of it is run.
-func ReadPlan(turn Turn) Plan {
+func ReadPlan(turn Turn) Plan { return readTurn1(turn, false) }
+
+func readTurn1(turn Turn, routed bool) Plan {
 	var p Parsed
 	broken := map[Reason]bool{Truncated: turn.FinishReason != "stop"}
-	p.readPlan(scan(turn.Text), broken)
+	p.readPlan(scan(turn.Text), broken, routed)
 	plan := Plan{Counted: p.Calls, Reasons: listed(broken)}
 	if !plan.WellFormed() {
 		return plan

@@ -52,6 +52,8 @@ type Trajectory struct {
 	Turn2        *Turn         `json:"turn2"`
 	Observations []Observation `json:"observations"`
 	Measurement  Bundle        `json:"measurement"`
+	// Routed says that measure was among the tools.
+	Routed bool `json:"policy_routed,omitempty"`
 }
 
 // Call is one tool call of a plan; Arguments are the bytes the policy wrote.
@@ -69,6 +71,10 @@ const (
 	ToolParse  = "region_parse"
 	ToolLookup = "evidence_lookup"
 )
+
+// ToolMeasure asks for the measurements of a picture. It is a tool only where the agent
+// routes measurements by policy, an ablation. [paper] that there is one, [ours] its form.
+const ToolMeasure = "measure"
 
 // Reason is a broken contract.
 type Reason string

@@ -19,8 +19,9 @@ const (
 
 // Further codes: not a matter of the picture.
 const (
-	ReasonDisabled   = "disabled"    // switched off in this experiment
-	ReasonNotReached = "not_reached" // the rollout ended before
+	ReasonDisabled     = "disabled"      // switched off in this experiment
+	ReasonNotReached   = "not_reached"   // the rollout ended before
+	ReasonNotRequested = "not_requested" // the policy routes measurements and asked for none
 )
 
 // FlagRotated marks a bundle of a patient who stood rotated: the shift is unreliable.
