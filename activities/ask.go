@@ -30,6 +30,9 @@ type AskEndpoint struct {
 	// Name is the endpoint card's name.
 	Name  string
 	Asker lvlm.Asker
+	// Recorded says that nothing is asked: a call that is not in the ledger fails, before
+	// anything is written about it.
+	Recorded bool
 	// Gate is shared by everything that uses the same endpoint and credential.
 	Gate *limit.Gate
 	// Price is nil where the card names none.

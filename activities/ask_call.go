@@ -15,6 +15,7 @@ import (
 	"cxrepro/internal/ledger"
 	"cxrepro/internal/ledger/limit"
 	"cxrepro/internal/lvlm"
+	"cxrepro/internal/lvlm/recorded"
 	"cxrepro/internal/provenance"
 )
 
@@ -72,6 +73,10 @@ func (c *call) admit() error {
 		return err
 	}
 	c.endpoint = e
+	if e.Recorded {
+		_, err := recorded.Asker{}.Ask(c.beat.work, c.request, nil)
+		return &endpointError{name: e.Name, err: err}
+	}
 	if err := datause.AllowEndpoint(c.class, e.Attestation, c.of.opts.Now()); err != nil {
 		c.of.opts.Log.Error("call refused: the endpoint may not receive these data", "endpoint", e.Name, "card", name, "class", c.className,
 			"reproduction", c.in.Reproduction, "case", c.in.Case, "call", c.in.Call.String(), "err", err)

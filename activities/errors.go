@@ -52,6 +52,12 @@ type endpointError struct {
 	attempt int
 }
 
+// EndpointFailure is a failure of an endpoint that was found before a call, such as a missing
+// credential.
+func EndpointFailure(name string, err *lvlm.CallError) error {
+	return &endpointError{name: name, err: err}
+}
+
 func (e *endpointError) Error() string { return "endpoint " + e.name + ": " + e.err.Error() }
 func (e *endpointError) Unwrap() error { return e.err }
 

@@ -21,6 +21,7 @@ func Faults() []string {
 	return []string{
 		artifacts.FaultBeforeBlobPut, artifacts.FaultAfterBlobPut,
 		artifacts.FaultBeforeIndexPut, artifacts.FaultAfterIndexPut, activities.FaultInHeartbeat,
+		activities.FaultBeforeRequest, activities.FaultAfterReply, activities.FaultAfterAnswerPut, activities.FaultAfterCallCommit,
 	}
 }
 

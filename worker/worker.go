@@ -19,6 +19,7 @@ import (
 	"cxrepro/artifacts/localhost"
 	"cxrepro/experiments"
 	"cxrepro/internal/contract"
+	"cxrepro/internal/lvlm/endpoint"
 	"cxrepro/internal/onnx"
 	"cxrepro/internal/provenance"
 	"cxrepro/workflows"
@@ -54,6 +55,15 @@ type Options struct {
 	Ahead int
 	// Reporters make files from results.
 	Reporters []activities.Reporter
+	// Endpoints are where models run; nil serves no calls. Getenv reads their credentials.
+	// Default os.Getenv.
+	Endpoints *endpoint.Set
+	Getenv    func(string) string
+	// Recorded are model cards whose calls are answered from the ledger alone.
+	Recorded []string
+	// Lease is how long the lease of an endpoint outlives its last renewal. Clocks of workers
+	// may differ by a third of it. Default 15 s.
+	Lease time.Duration
 	// Stop bounds the clean stop. Default 30 s.
 	Stop time.Duration
 	// StickyTimeout is how long a workflow task waits for the worker that has the
@@ -74,6 +84,7 @@ type Worker struct {
 	workers []worker.Worker
 	engines *engines
 	digests *digestCache
+	askers  *askers
 }
 
 // deployment names this program's workers to a server that versions them.
@@ -93,11 +104,15 @@ func Start(o Options) (*Worker, error) {
 	if w.digests, err = openDigests(filepath.Join(o.Cache, "digests"), o.Roots, o.Log); err != nil {
 		return nil, err
 	}
+	if w.askers, err = newAskers(o); err != nil {
+		return nil, errors.Join(err, w.digests.close())
+	}
 	acts, err := activities.New(activities.Options{
 		Store: o.Store, Owner: localhost.New().Owner(artifacts.Owner{Worker: o.Name}), Now: time.Now, Data: o.Data,
 		Engine: w.engines.get, Cache: o.Cache, CopyInputs: o.CopyInputs, Digests: w.digests, Code: o.Code,
 		Environment: provenance.Environment{Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: cpuName()},
 		Log:         o.Log, Stall: o.Stall, Ahead: o.Ahead, Fault: o.Fault, Reporters: o.Reporters,
+		Endpoint: w.askers.endpoint,
 	})
 	if err != nil {
 		return nil, err
@@ -123,6 +138,7 @@ func Start(o Options) (*Worker, error) {
 			return nil, fmt.Errorf("start worker: %w", err)
 		}
 	}
+	w.askers.start(acts)
 	return w, nil
 }
 
@@ -182,6 +198,12 @@ func (w *Worker) Preload(ctx context.Context, p *experiments.Plan) error {
 
 // Stop finishes what is in hand and ends. It waits for at most Options.Stop per queue.
 func (w *Worker) Stop() error {
+	var asked error
+	asking := make(chan struct{})
+	go func() {
+		defer close(asking)
+		asked = w.askers.close(context.Background())
+	}()
 	done := make(chan struct{}, len(w.workers))
 	for _, sw := range w.workers {
 		go func() {
@@ -192,7 +214,8 @@ func (w *Worker) Stop() error {
 	for range w.workers {
 		<-done
 	}
-	return errors.Join(w.engines.close(), w.digests.close())
+	<-asking
+	return errors.Join(asked, w.engines.close(), w.digests.close())
 }
 
 // DisableStickyCache makes every workflow task replay its whole history: a test of
