@@ -103,7 +103,6 @@ func (c *Client) Ask(ctx context.Context, r lvlm.Request, fetch lvlm.PictureFunc
 		return lvlm.Reply{}, err
 	}
 	t := &try{pictures: q.pictures}
-	q.config.HTTPOptions = &genai.HTTPOptions{ExtrasRequestProvider: t.fill}
 	limited, cancel := context.WithTimeout(t.watch.Context(context.WithValue(ctx, tryKey{}, t)), c.o.Timeout)
 	defer cancel()
 	start := time.Now()

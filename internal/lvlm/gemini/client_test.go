@@ -30,8 +30,10 @@ const plantedToken = "ya29.planted-4b1d77e0c9aa"
 // service is a stand-in for Vertex AI with its token service.
 type service struct {
 	*httptest.Server
-	key    string // path of the credentials file
-	tokens atomic.Int32
+	key string // path of the credentials file
+	// discard keeps nothing of what is sent.
+	discard bool
+	tokens  atomic.Int32
 	// tokenStatus is what the token service answers with, 0 for success.
 	tokenStatus atomic.Int32
 
@@ -60,6 +62,11 @@ func newService(t testing.TB, answer http.HandlerFunc) *service {
 		_, _ = io.WriteString(w, `{"access_token":"`+plantedToken+`","token_type":"Bearer","expires_in":3600}`)
 	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if s.discard {
+			_, _ = io.Copy(io.Discard, r.Body)
+			answer(w, r)
+			return
+		}
 		body, _ := io.ReadAll(r.Body)
 		s.mu.Lock()
 		s.got = append(s.got, seen{r.URL.EscapedPath(), r.Header.Clone(), body})
@@ -216,5 +223,54 @@ func TestAsk(t *testing.T) {
 	}
 	if string(all[0].body) != string(all[1].body) {
 		t.Error("one request, two bodies")
+	}
+}
+
+// TestPicturesFindTheirPlaces: a dozen pictures over several turns, with texts that look like
+// what stands for them.
+func TestPicturesFindTheirPlaces(t *testing.T) {
+	s := newService(t, respond(200, fine))
+	r := request()
+	r.Transcript = dialogue.Transcript{}
+	var want []string
+	for turn := range 4 {
+		var refs []artifacts.Ref
+		for k := range 3 {
+			data := []byte{byte(turn), byte(k), 0xff}
+			refs = append(refs, pictureRef(data, "image/png"))
+			want = append(want, base64.StdEncoding.EncodeToString(data))
+		}
+		text := `"data":"` + base64.StdEncoding.EncodeToString(mark(turn)) + `"`
+		r.Transcript = r.Transcript.Ask(text, refs...)
+		if turn < 3 {
+			r.Transcript = r.Transcript.Answered(text)
+		}
+	}
+	if _, err := client(t, s, nil).Ask(context.Background(), r, fetch); err != nil {
+		t.Fatal(err)
+	}
+	var body struct {
+		Contents []struct {
+			Parts []struct {
+				Text       string
+				InlineData *struct{ Data string }
+			}
+		}
+	}
+	if err := json.Unmarshal(s.requests()[0].body, &body); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range body.Contents {
+		for _, p := range c.Parts {
+			if p.InlineData != nil {
+				got = append(got, p.InlineData.Data)
+			} else if !strings.HasPrefix(p.Text, `"data":"`) {
+				t.Errorf("a text became %q", p.Text)
+			}
+		}
+	}
+	if strings.Join(got, " ") != strings.Join(want, " ") {
+		t.Errorf("pictures %v, want %v", got, want)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"cxrepro/internal/lvlm/picture"
 )
 
-// query is a request in the SDK's terms. Its pictures stand in contents as marks of one byte
-// and are put in place once the SDK has built the body: it would copy them several times.
+// query is a request in the SDK's terms. Its pictures stand in contents as marks and are put
+// in place once the SDK has built the body: it would copy them several times.
 type query struct {
 	contents []*genai.Content
 	config   *genai.GenerateContentConfig
@@ -49,8 +49,8 @@ func (c *Client) query(ctx context.Context, r lvlm.Request, fetch lvlm.PictureFu
 			if err != nil {
 				return nil, err
 			}
+			content.Parts = append(content.Parts, &genai.Part{InlineData: &genai.Blob{Data: mark(len(q.pictures)), MIMEType: p.Image.MediaType}})
 			q.pictures = append(q.pictures, encoded)
-			content.Parts = append(content.Parts, &genai.Part{InlineData: &genai.Blob{Data: []byte{0}, MIMEType: p.Image.MediaType}})
 		}
 		if len(content.Parts) == 0 {
 			content.Parts = []*genai.Part{{Text: silence}}

@@ -1,9 +1,12 @@
 package gemini
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 
@@ -17,7 +20,6 @@ import (
 // try is one request on its way through the SDK: what it needs of us, and what we see of it.
 type try struct {
 	pictures [][]byte
-	placed   int
 	watch    wire.Watch
 	token    lvlm.Secret
 	status   int
@@ -27,36 +29,48 @@ type try struct {
 type tryKey struct{}
 
 // errPictures says that the SDK built a body whose pictures are not where they were.
-var errPictures = errors.New("gemini: the SDK's request holds another number of pictures")
+var errPictures = errors.New("gemini: the SDK's request holds other pictures than were asked about")
 
-// fill puts the pictures into the body that the SDK built.
-func (t *try) fill(body map[string]any) map[string]any {
-	t.place(body["contents"])
-	return body
-}
+// mark is what stands for picture i in what the SDK is given.
+func mark(i int) []byte { return fmt.Appendf(nil, "picture %d", i) }
 
-func (t *try) place(v any) {
-	switch x := v.(type) {
-	case []any:
-		for _, e := range x {
-			t.place(e)
-		}
-	case []map[string]any:
-		for _, e := range x {
-			t.place(e)
-		}
-	case map[string]any:
-		if parts, ok := x["parts"]; ok {
-			t.place(parts)
-			return
-		}
-		if blob, ok := x["inlineData"].(map[string]any); ok {
-			if t.placed < len(t.pictures) {
-				blob["data"] = string(t.pictures[t.placed])
-			}
-			t.placed++
-		}
+// fill takes the request with marks and gives it its pictures: pieces of the SDK's text with
+// encoded pictures between, which are not copied.
+func (t *try) fill(r *http.Request) error {
+	if r.Body == nil {
+		return errPictures
 	}
+	text, err := io.ReadAll(r.Body)
+	_ = r.Body.Close()
+	if err != nil {
+		return err
+	}
+	var pieces [][]byte
+	size := int64(0)
+	add := func(p []byte) { pieces, size = append(pieces, p), size+int64(len(p)) }
+	for i, p := range t.pictures {
+		// Within a text of the request the quotation marks would be escaped.
+		at := []byte(`"data":"` + base64.StdEncoding.EncodeToString(mark(i)) + `"`)
+		before, after, ok := bytes.Cut(text, at)
+		if !ok || bytes.Contains(after, at) {
+			return errPictures
+		}
+		add(before)
+		add([]byte(`"data":"`))
+		add(p)
+		text = append([]byte(`"`), after...)
+	}
+	add(text)
+	body := func() (io.ReadCloser, error) {
+		readers := make([]io.Reader, len(pieces))
+		for i, p := range pieces {
+			readers[i] = bytes.NewReader(p)
+		}
+		return io.NopCloser(io.MultiReader(readers...)), nil
+	}
+	r.GetBody, r.ContentLength = body, size
+	r.Body, _ = body()
+	return nil
 }
 
 // tokenError is a failure to get an access token.
@@ -86,15 +100,15 @@ func (a *authorised) RoundTrip(r *http.Request) (*http.Response, error) {
 	if t == nil {
 		return nil, errors.New("gemini: a request that is no question of ours")
 	}
-	if t.placed != len(t.pictures) {
-		return nil, errPictures
-	}
 	token, err := a.credentials.Token(r.Context())
 	if err != nil {
 		return nil, &tokenError{err}
 	}
 	t.token = lvlm.NewSecret(token.Value)
 	r = r.Clone(r.Context())
+	if err := t.fill(r); err != nil {
+		return nil, err
+	}
 	r.Header.Set("Authorization", "Bearer "+token.Value)
 	if project, err := a.credentials.QuotaProjectID(r.Context()); err == nil && project != "" {
 		r.Header.Set("X-Goog-User-Project", project)

@@ -23,7 +23,7 @@ type body struct {
 	buf    bytes.Buffer
 }
 
-// text adds what was written to buf since the last piece.
+// cut makes a piece of what was written to buf since the last one.
 func (b *body) cut() {
 	if b.buf.Len() == 0 {
 		return
@@ -46,10 +46,10 @@ func (b *body) reader() io.ReadCloser {
 	return io.NopCloser(io.MultiReader(readers...))
 }
 
-// sized is a middleware that states the body's length: servers refuse, or read slowly, what
-// comes in chunks.
-func (b *body) sized(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-	req.ContentLength = b.size
+// send is a middleware that puts the body in place of what the SDK was given, and states its
+// length: servers refuse, or read slowly, what comes in chunks.
+func (b *body) send(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+	req.Body, req.ContentLength = b.reader(), b.size
 	req.GetBody = func() (io.ReadCloser, error) { return b.reader(), nil }
 	return next(req)
 }

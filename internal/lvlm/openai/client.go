@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"runtime/debug"
 	"strings"
@@ -104,8 +103,8 @@ func (c *Client) Ask(ctx context.Context, r lvlm.Request, fetch lvlm.PictureFunc
 	defer cancel()
 	var res *http.Response
 	start := time.Now()
-	completion, err := c.chat.New(try, sdk.ChatCompletionNewParams{}, option.WithRequestBody("application/json", io.Reader(b.reader())),
-		option.WithMiddleware(b.sized), option.WithResponseInto(&res))
+	// The SDK is given the model alone, which is all that its Azure option reads.
+	completion, err := c.chat.New(try, sdk.ChatCompletionNewParams{Model: c.o.Model}, option.WithMiddleware(b.send), option.WithResponseInto(&res))
 	latency := time.Since(start)
 	var reply lvlm.Reply
 	switch {

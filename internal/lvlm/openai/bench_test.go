@@ -1,0 +1,94 @@
+package openai
+
+import (
+	"context"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	sdk "github.com/openai/openai-go/v3"
+
+	"cxrepro/artifacts"
+	"cxrepro/internal/lvlm"
+)
+
+// discard is a server that reads requests and answers at once.
+func discard(b *testing.B) *httptest.Server {
+	b.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, fine)
+	}))
+	b.Cleanup(s.Close)
+	return s
+}
+
+func eightPictures() []artifacts.Ref {
+	source := rand.New(rand.NewPCG(1, 2))
+	refs := make([]artifacts.Ref, 8)
+	for i := range refs {
+		data := make([]byte, 100_000)
+		for k := range data {
+			data[k] = byte(source.Uint32())
+		}
+		refs[i] = pictureRef(data, "image/png")
+	}
+	return refs
+}
+
+// BenchmarkAsk is one call with eight pictures of 100 kB, the server in the same process.
+func BenchmarkAsk(b *testing.B) {
+	s := discard(b)
+	for _, mode := range []struct {
+		name, version string
+	}{{"plain", ""}, {"azure", "2025-01-01-preview"}} {
+		b.Run(mode.name, func(b *testing.B) {
+			c := client(b, Options{Endpoint: "e", URL: s.URL, Model: "m", Key: lvlm.NewSecret("k"), APIVersion: mode.version, Timeout: time.Minute, Concurrency: 8})
+			r := request(eightPictures()...)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := c.Ask(context.Background(), r, fetch); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkBody is what of it happens before anything is sent.
+func BenchmarkBody(b *testing.B) {
+	c := client(b, Options{Endpoint: "e", URL: "http://127.0.0.1/", Model: "m", Timeout: time.Minute, Concurrency: 8})
+	r := request(eightPictures()...)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := c.body(context.Background(), r, fetch); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkTyped is the same call with a body that the SDK makes of its own types: the reason
+// why the body is written here.
+func BenchmarkTyped(b *testing.B) {
+	s := discard(b)
+	c := client(b, Options{Endpoint: "e", URL: s.URL, Model: "m", Timeout: time.Minute, Concurrency: 8})
+	refs := eightPictures()
+	b.ReportAllocs()
+	for b.Loop() {
+		parts := []sdk.ChatCompletionContentPartUnionParam{sdk.TextContentPart("Is the heart enlarged?")}
+		for _, ref := range refs {
+			encoded, err := c.o.Pictures.Encoded(context.Background(), ref, fetch)
+			if err != nil {
+				b.Fatal(err)
+			}
+			parts = append(parts, sdk.ImageContentPart(sdk.ChatCompletionContentPartImageImageURLParam{URL: "data:image/png;base64," + string(encoded)}))
+		}
+		if _, err := c.chat.New(context.Background(), sdk.ChatCompletionNewParams{Model: "m", Messages: []sdk.ChatCompletionMessageParamUnion{sdk.UserMessage(parts)}}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
