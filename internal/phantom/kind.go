@@ -70,10 +70,17 @@ type ViewTruth struct {
 //
 // Errors: an invalid kind, sides outside MinSide..MaxSide.
 func DrawKind(seed uint64, index int, k Kind, long int) (*cxr.Image, ViewTruth, error) {
-	return drawKind(seed, index, k, long, Options{})
+	return drawKind(seed, index, k, long, Options{}, cutKeeps)
 }
 
-func drawKind(seed uint64, index int, k Kind, long int, o Options) (*cxr.Image, ViewTruth, error) {
+// What a cut film keeps of a side: little enough that no chest can be measured in it, and
+// more in training, where a view check learns not to mind.
+var (
+	cutKeeps      = [2]float64{0.26, 0.36}
+	cutKeepsTrain = [2]float64{0.36, 0.46}
+)
+
+func drawKind(seed uint64, index int, k Kind, long int, o Options, keep [2]float64) (*cxr.Image, ViewTruth, error) {
 	truth := ViewTruth{View: cxr.ViewPA}
 	s := newStream(seed, index, "kind "+k.String())
 	var im *cxr.Image
@@ -96,7 +103,7 @@ func drawKind(seed uint64, index int, k Kind, long int, o Options) (*cxr.Image, 
 		im, err = withView(seed, index, cxr.ViewPA, o).film(long)
 	case KindCropped:
 		if im, err = withView(seed, index, cxr.ViewPA, o).film(2 * long); err == nil {
-			im = cutOut(im, s)
+			im = cutOut(im, s, keep)
 		}
 	default:
 		return nil, truth, fmt.Errorf("phantom %d of seed %d: %s", index, seed, k)
@@ -179,10 +186,10 @@ func invert(m *cxr.Image) {
 
 // cutOut returns a part of a film that shows no whole chest: one side, the upper or the
 // lower part, or one zone.
-func cutOut(m *cxr.Image, s *stream) *cxr.Image {
+func cutOut(m *cxr.Image, s *stream, keeps [2]float64) *cxr.Image {
 	part := func(lo, hi float64, n int) (int, int) { return int(float64(n) * lo), int(float64(n) * hi) }
 	x0, x1, y0, y1 := 0, m.Width, 0, m.Height
-	switch keep := s.uniform(0.36, 0.46); s.intn(5) {
+	switch keep := s.uniform(keeps[0], keeps[1]); s.intn(5) {
 	case 0:
 		_, x1 = part(0, keep, m.Width)
 	case 1:
