@@ -59,7 +59,7 @@ func TestRecordHistories(t *testing.T) {
 	if err := l.await(cancelled); err == nil {
 		t.Error("a cancelled reproduction ended well")
 	}
-	record(t, l.ctx, l.client)
+	record(t, l.ctx, l.client, "")
 }
 
 // TestPausesWhilePagesTurn pauses and resumes while every window ends a run of its stage: no
@@ -158,8 +158,11 @@ func (l *lab) tell(reproduction, what string) error {
 	return h.Get(l.ctx, nil)
 }
 
-// record writes every history of the namespace, by workflow type and number.
-func record(t *testing.T, ctx context.Context, c client.Client) {
+// recorded is how many histories of one kind of workflow are kept.
+const recorded = 12
+
+// record writes every history of the namespace, by workflow type and number, below a prefix.
+func record(t *testing.T, ctx context.Context, c client.Client, prefix string) {
 	t.Helper()
 	res, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{PageSize: 500})
 	if err != nil {
@@ -177,7 +180,8 @@ func record(t *testing.T, ctx context.Context, c client.Client) {
 		t.Fatal(err)
 	}
 	for _, name := range old {
-		if !strings.HasPrefix(filepath.Base(name), "bad-") {
+		base := filepath.Base(name)
+		if mine := strings.HasPrefix(base, askedPrefix) == (prefix == askedPrefix); mine && !strings.HasPrefix(base, "bad-") {
 			if err := os.Remove(name); err != nil {
 				t.Fatal(err)
 			}
@@ -210,8 +214,10 @@ func record(t *testing.T, ctx context.Context, c client.Client) {
 			t.Fatal(err)
 		}
 		kind := strings.ToLower(e.GetType().GetName())
-		numbers[kind]++
-		name := fmt.Sprintf("%s-%02d-%s.json", kind, numbers[kind], strings.ToLower(e.GetStatus().String()))
+		if numbers[kind]++; numbers[kind] > recorded {
+			continue
+		}
+		name := fmt.Sprintf("%s%s-%02d-%s.json", prefix, kind, numbers[kind], strings.ToLower(e.GetStatus().String()))
 		if err := os.WriteFile(filepath.Join(dir, name), append(text, '\n'), 0o644); err != nil {
 			t.Fatal(err)
 		}

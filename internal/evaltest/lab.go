@@ -15,6 +15,8 @@ import (
 	"cxrepro/internal/cxreasonbench"
 	"cxrepro/internal/datause"
 	"cxrepro/internal/ledger/limit"
+	"cxrepro/internal/lvlm"
+	"cxrepro/internal/lvlm/endpoint"
 	"cxrepro/internal/lvlm/openai"
 	"cxrepro/internal/responder"
 )
@@ -205,6 +207,20 @@ func (l *Lab) Endpoint(name string) (*activities.AskEndpoint, error) {
 	return &activities.AskEndpoint{
 		Name: "responder", Asker: asker, Gate: gate, Attestation: datause.Attestation{Local: true}, Timeout: 10 * time.Second,
 	}, nil
+}
+
+// Endpoints are the endpoint cards that a worker takes.
+func (l *Lab) Endpoints() *endpoint.Set {
+	models := map[string]string{}
+	for name := range l.gates {
+		models[name] = name
+	}
+	return &endpoint.Set{Endpoints: []endpoint.Card{{
+		Name: "responder", Adapter: lvlm.OpenAI, URL: l.URL, Models: models,
+		Limits:      endpoint.Limits{Concurrency: 16, Timeout: 10 * time.Second},
+		Price:       &endpoint.Price{Currency: "USD", Input: 2, Output: 8},
+		Attestation: datause.Attestation{Local: true},
+	}}}
 }
 
 // Input is the input of a reproduction that begins with the benchmark.
