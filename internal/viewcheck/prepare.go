@@ -139,15 +139,27 @@ func cut(g Grey, b [4]int) Grey {
 	return out
 }
 
-// percentile interpolates linearly between the two nearest ranks.
+// percentile interpolates linearly between the two nearest ranks of whole values 0..255.
 func percentile(v []float64, p float64) float64 {
-	sorted := slices.Sorted(slices.Values(v))
-	at := p / 100 * float64(len(sorted)-1)
-	k := int(at)
-	if k+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
+	var count [256]int
+	for _, x := range v {
+		count[int(x)]++
 	}
-	return sorted[k] + float64((sorted[k+1]-sorted[k])*(at-float64(k)))
+	rank := func(k int) float64 {
+		for x, n := range count {
+			if k -= n; k < 0 {
+				return float64(x)
+			}
+		}
+		return 255
+	}
+	at := p / 100 * float64(len(v)-1)
+	k := int(at)
+	if k+1 >= len(v) {
+		return rank(len(v) - 1)
+	}
+	low := rank(k)
+	return low + float64((rank(k+1)-low)*(at-float64(k)))
 }
 
 // fit resizes so that the long side is [Side] and pads the short side with zeros.
@@ -191,27 +203,34 @@ func transpose(g Grey) Grey {
 	return out
 }
 
-// lines smooths and resamples every row to width w.
+// lines smooths and resamples every row to width w; only the places that are sampled are
+// smoothed.
 func lines(g Grey, w int) Grey {
 	factor := float64(g.Width) / float64(w)
 	kernel := gauss(max(0, (factor-1)/2))
+	reach := len(kernel) - 1
 	out := Grey{w, g.Height, make([]float64, w*g.Height)}
-	smooth := make([]float64, g.Width)
+	wide := make([]float64, g.Width+2*reach) // the row, reflected at both ends
 	for y := range g.Height {
 		row := g.Pix[y*g.Width : (y+1)*g.Width]
-		for x := range smooth {
-			sum := float64(kernel[0] * row[x])
-			for k := 1; k < len(kernel); k++ {
-				sum += float64(kernel[k] * (row[mirror(x-k, len(row))] + row[mirror(x+k, len(row))]))
+		copy(wide[reach:], row)
+		for k := 1; k <= reach; k++ {
+			wide[reach-k] = row[mirror(-k, len(row))]
+			wide[reach+len(row)-1+k] = row[mirror(len(row)-1+k, len(row))]
+		}
+		smooth := func(x int) float64 {
+			x = reach + mirror(x, len(row))
+			sum := float64(kernel[0] * wide[x])
+			for k := 1; k <= reach; k++ {
+				sum += float64(kernel[k] * (wide[x-k] + wide[x+k]))
 			}
-			smooth[x] = sum
+			return sum
 		}
 		for i := range w {
 			at := float64((float64(i)+0.5)*factor) - 0.5
 			k := math.Floor(at)
 			f := at - k
-			a, b := smooth[mirror(int(k), len(row))], smooth[mirror(int(k)+1, len(row))]
-			out.Pix[y*w+i] = float64(a*(1-f)) + float64(b*f)
+			out.Pix[y*w+i] = float64(smooth(int(k))*(1-f)) + float64(smooth(int(k)+1)*f)
 		}
 	}
 	return out

@@ -107,3 +107,16 @@ func differing(a, b Grey, tolerance float64) int {
 }
 
 func near(a, b, tolerance float64) bool { return math.Abs(a-b) <= tolerance }
+
+// BenchmarkPrepare prepares a film of the published size.
+func BenchmarkPrepare(b *testing.B) {
+	g := Grey{2544, 3056, make([]float64, 2544*3056)}
+	for i := range g.Pix {
+		g.Pix[i] = float64((i*7 + i/2544*13) % 251)
+	}
+	for b.Loop() {
+		if _, err := Prepare(g); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
