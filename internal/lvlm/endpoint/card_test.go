@@ -3,6 +3,7 @@ package endpoint
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -171,6 +172,28 @@ func TestCost(t *testing.T) {
 	} {
 		if got := c.p.Cost(c.u); got != c.want {
 			t.Errorf("%+v of %+v costs %d, want %d", c.p, c.u, got, c.want)
+		}
+	}
+}
+
+// TestDocumentedCards: what docs/endpoints.md shows can be used as it stands.
+func TestDocumentedCards(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/endpoints.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(page), "```yaml\n")
+	text, _, _ = strings.Cut(text, "```")
+	s, err := Parse("endpoints.md", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, model := range []string{"qwen2.5-vl-7b", "gpt-4.1", "gemini-2.5-pro", "judge"} {
+		if _, ok := s.For(model); !ok {
+			t.Errorf("the page serves no %s", model)
+		}
+		if _, err := os.Stat("../../../experiments/cxreasonbench/models/" + model + ".yaml"); err != nil {
+			t.Error(err)
 		}
 	}
 }
