@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"cxrepro/artifacts"
+	"cxrepro/internal/lvlm"
 )
 
 // evaluated is the demo spec with a benchmark and an evaluation.
@@ -117,8 +118,8 @@ func TestPin(t *testing.T) {
 		return artifacts.Ref{Digest: artifacts.Sum([]byte(text)), Size: 1, MediaType: "x"}
 	}
 	card := func(name string) ModelCard {
-		c := ModelCard{Name: name}
-		c.Draws = &c.Greedy
+		c := ModelCard{Name: name, Identity: lvlm.Identity{Provider: "p", Snapshot: name}}
+		c.Draws = &lvlm.Decoding{}
 		return c
 	}
 	pins := Pins{Model: &Model{Name: "m"}, Models: []ModelCard{card("a"), card("b")}, Judge: &ModelCard{Name: "j"}, Prompts: ref("pack")}
@@ -135,6 +136,16 @@ func TestPin(t *testing.T) {
 		return d.String()
 	}
 	base := digest(parse(), pins)
+	twin := pins
+	twin.Models = []ModelCard{card("a"), card("a")}
+	twin.Models[1].Name = "b"
+	if _, err := Pin(parse(), twin); err == nil || !strings.Contains(err.Error(), "describe one model") {
+		t.Errorf("two cards of one model: %v", err)
+	}
+	twin.Models[1].Pictures = "long1024"
+	if _, err := Pin(parse(), twin); err != nil {
+		t.Errorf("one model with pictures prepared in two ways: %v", err)
+	}
 	if digest(parse("evaluation.models=[x/a.yaml, b.yaml]", "evaluation.judge=other.yaml", "benchmark.prompts=mine.yaml"), pins) != base {
 		t.Error("paths of cards and prompts changed the experiment")
 	}
@@ -181,7 +192,7 @@ func TestDemoCards(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "demo.yaml@" + artifacts.Sum(profile).Hex()[:12]
+	want := " of demo.yaml@" + artifacts.Sum(profile).Hex()[:12]
 	for _, name := range append(s.Evaluation.Models, s.Evaluation.Judge) {
 		path := "cxreasonbench-demo/" + name
 		data, err := os.ReadFile(path)
@@ -192,7 +203,7 @@ func TestDemoCards(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !c.Simulated || c.Identity.Snapshot != want || name != "models/"+c.Name+".yaml" {
+		if !c.Simulated || c.Identity.Snapshot != c.Name+want || name != "models/"+c.Name+".yaml" {
 			t.Errorf("%s: name %s, simulated %t, snapshot %s; the profile is %s", name, c.Name, c.Simulated, c.Identity.Snapshot, want)
 		}
 	}

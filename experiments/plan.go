@@ -2,6 +2,7 @@ package experiments
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"cxrepro/artifacts"
@@ -109,8 +110,21 @@ func (s *Spec) fits(pins Pins) error {
 		if m.Draws == nil && slices.Contains(s.Evaluation.Sampling, Draws3) {
 			return fmt.Errorf("evaluation.models[%d]: card %s says nothing of draws, which sampling %s needs", i, m.Name, Draws3)
 		}
+		for _, o := range pins.Models[:i] {
+			if o.answersAs(&m) {
+				return fmt.Errorf("evaluation.models[%d]: cards %s and %s describe one model: every answer of one would be taken for the other; "+
+					"give each the identity of its own weights or snapshot", i, o.Name, m.Name)
+			}
+		}
 	}
 	return nil
+}
+
+// answersAs reports whether two cards lead to the same calls.
+func (c *ModelCard) answersAs(o *ModelCard) bool {
+	a, b := *c, *o
+	a.Name, a.Title, a.Note, a.Retries, a.MaxPictures, a.Simulated = b.Name, b.Title, b.Note, b.Retries, b.MaxPictures, b.Simulated
+	return reflect.DeepEqual(a, b)
 }
 
 // Encode returns the plan's canonical bytes.
