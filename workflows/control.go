@@ -191,6 +191,7 @@ func (r *reproduction) progress() (contract.Progress, error) {
 	}
 	if r.evaluates() {
 		p.Stages = append(p.Stages, r.evaluateProgress()...)
+		p.Benchmark = r.evaluate.benchmark.Benchmark
 	}
 	return p, nil
 }

@@ -71,7 +71,20 @@ func (a *app) demo(ctx context.Context, f demoFlags) error {
 	} {
 		f.run.worker.data = append(f.run.worker.data, name+"="+filepath.Join(folder, sub))
 	}
-	o, err := a.runSpec(ctx, filepath.Join(dir, "experiments", "chexstruct-demo", "spec.yaml"), f.run)
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	sim, err := startSimulator(store)
+	if err != nil {
+		return err
+	}
+	defer sim.close()
+	if f.run.worker.served, err = sim.endpoints(); err != nil {
+		return err
+	}
+	f.run.watch = func(v view) { sim.look(ctx, v) }
+	o, err := a.runSpec(ctx, filepath.Join(dir, "experiments", "cxreasonbench-demo", "spec.yaml"), f.run)
 	if err != nil {
 		return err
 	}

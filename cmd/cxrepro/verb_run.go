@@ -23,6 +23,8 @@ type runFlags struct {
 	tuning contract.Tuning
 	// budgetGiven: --budget was written, so a reproduction under way gets it.
 	budgetGiven bool
+	// watch, if set, sees the progress as the display does.
+	watch func(view)
 }
 
 func newRunCommand(a *app) *cobra.Command {
@@ -58,6 +60,7 @@ undetermined cases; 4 paused; 5 cancelled or interrupted; 6 store or Temporal un
 	fl := c.Flags()
 	f.plan.add(fl)
 	f.worker.add(fl)
+	fl.BoolVar(&f.worker.offline, "offline", false, "answer every call to a model from what is recorded, without any network; what is not recorded pauses the run")
 	addTuningFlags(fl, &f.tuning)
 	return c
 }
@@ -140,6 +143,16 @@ func (a *app) runSpec(ctx context.Context, file string, f runFlags) (*outcome, e
 	if err := needData(p, f.worker.data); err != nil {
 		return nil, err
 	}
+	if f.worker.offline && f.worker.endpoints != "" {
+		return nil, usageError("leave one of them out", "%v", errOffline)
+	}
+	if err := f.worker.readEndpoints(); err != nil {
+		return nil, err
+	}
+	if err := needEndpoints(p.doc, f.worker); err != nil {
+		return nil, err
+	}
+	f.worker.recorded = recordedCards(p.doc, f.worker)
 	s, err := a.open(ctx, store, f.worker)
 	if err != nil {
 		return nil, err
@@ -150,6 +163,9 @@ func (a *app) runSpec(ctx context.Context, file string, f runFlags) (*outcome, e
 		}
 	}
 	d := a.newDisplay()
+	if f.watch != nil {
+		d = watched{d, f.watch}
+	}
 	unwatch := a.watchDisk(ctx, d)
 	ref, err := a.reproduce(ctx, s, d, p, f)
 	unwatch()

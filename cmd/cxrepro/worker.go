@@ -17,6 +17,7 @@ import (
 	"cxrepro/artifacts"
 	"cxrepro/artifacts/storeurl"
 	"cxrepro/internal/contract"
+	"cxrepro/internal/lvlm/endpoint"
 	"cxrepro/internal/provenance"
 	"cxrepro/internal/resolve"
 	"cxrepro/internal/review"
@@ -34,6 +35,12 @@ type workerFlags struct {
 	noStickyCache      bool
 	copyInputs         bool
 	tiles              int
+	endpoints          string
+	offline            bool
+	// served are the endpoints that were read from the file, or made up by the demo.
+	served *endpoint.Set
+	// recorded are model cards whose calls are answered from the ledger alone.
+	recorded []string
 }
 
 func (f *workerFlags) add(fl *pflag.FlagSet) {
@@ -48,6 +55,7 @@ func (f *workerFlags) add(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.noStickyCache, "no-sticky-cache", false, "replay whole histories at every step (a test of determinism)")
 	fl.StringVar(&f.only, "only", "", "serve one task queue only: cpu or gpu")
 	fl.IntVar(&f.tiles, "review-tiles", 12, "most cases per outcome on a page of the review sheet")
+	fl.StringVar(&f.endpoints, "endpoints", "", "FILE: endpoint cards, where models run and what their operators vouch for")
 	addQueueFlag(fl, &f.queue)
 }
 
@@ -122,6 +130,9 @@ func (a *app) runWorker(conn *temporalconn.Conn, store *artifacts.Repository, lo
 	if err != nil {
 		host = "localhost"
 	}
+	if err := f.readEndpoints(); err != nil {
+		return nil, err
+	}
 	v := readCodeVersion()
 	return worker.Start(worker.Options{
 		Client: conn.Client, Store: store, Name: fmt.Sprintf("%s:%d", host, os.Getpid()), Queue: f.queue,
@@ -131,6 +142,7 @@ func (a *app) runWorker(conn *temporalconn.Conn, store *artifacts.Repository, lo
 		Reporters: []activities.Reporter{&review.Reporter{
 			Options: review.Options{PerStratum: f.tiles}, Temporary: filepath.Join(a.StateDir(), "cache", "reports"),
 		}},
+		Endpoints: f.served, Recorded: f.recorded,
 		Library: func(ctx context.Context) (string, error) {
 			lib, err := resolve.ONNXRuntime(ctx, a.resolveOptions("onnxruntime"))
 			return lib.Path, err

@@ -1,6 +1,10 @@
 package contract
 
-import "time"
+import (
+	"time"
+
+	"cxrepro/artifacts"
+)
 
 // StageProgress is one line of progress.
 type StageProgress struct {
@@ -27,6 +31,8 @@ type Progress struct {
 	Started      time.Time       `json:"started"`
 	Stages       []StageProgress `json:"stages"`
 	Quarantined  int             `json:"quarantined"`
+	// Benchmark is the manifest of the benchmark, once there is one.
+	Benchmark artifacts.Ref `json:"benchmark,omitzero"`
 }
 
 // States of a reproduction and of its stages.

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"cxrepro/experiments"
+	"cxrepro/internal/datause"
+	"cxrepro/internal/lvlm/endpoint"
+)
+
+// endpoints reads the file of endpoint cards that a flag names.
+func (f *workerFlags) readEndpoints() error {
+	if f.endpoints == "" || f.served != nil {
+		return nil
+	}
+	set, err := endpoint.Load(f.endpoints)
+	if err != nil {
+		return usageError("docs/endpoints.md describes the file; nothing was started", "--endpoints: %v", err)
+	}
+	f.served = set
+	return nil
+}
+
+// needEndpoints refuses a run that would ask a model which this process cannot reach, or may
+// not send such data to. The same is checked before every call; here nothing was begun yet.
+func needEndpoints(p *experiments.Plan, f workerFlags) error {
+	if f.offline {
+		return nil
+	}
+	class, err := datause.Parse(p.Spec.Dataset.DataUse)
+	if err != nil {
+		return usageError("correct dataset.data_use", "%v", err)
+	}
+	var missing []string
+	for _, card := range modelCards(p) {
+		if f.served == nil {
+			missing = append(missing, card.Name)
+			continue
+		}
+		e, ok := f.served.For(card.Name)
+		if !ok {
+			missing = append(missing, card.Name)
+			continue
+		}
+		if e.Adapter != card.Adapter {
+			return usageError("name the endpoint that speaks it, or the card that fits", "endpoint %s speaks %s, and model card %s wants %s", e.Name, e.Adapter, card.Name, card.Adapter)
+		}
+		if e.CredentialEnv != "" && os.Getenv(e.CredentialEnv) == "" {
+			return usageError("export it in the shell that runs this command", "endpoint %s takes its credential from %s, which is not set", e.Name, e.CredentialEnv)
+		}
+		var denied *datause.DeniedError
+		if err := datause.AllowEndpoint(class, e.Attestation, time.Now()); errors.As(err, &denied) {
+			return usageError("state under attestation in the endpoint card what the operator vouches for, with date and reference, or choose an endpoint of your own",
+				"data of class %s may not be sent to endpoint %s: %v", class, e.Name, err)
+		} else if err != nil {
+			return err
+		}
+	}
+	if len(missing) > 0 {
+		return usageError("add --endpoints FILE with an endpoint for each (docs/endpoints.md), or --offline to answer from what is recorded",
+			"no endpoint serves %s", strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+// modelCards are the models that a plan asks, the judge last.
+func modelCards(p *experiments.Plan) []*experiments.ModelCard {
+	if p.Spec.Evaluation == nil {
+		return nil
+	}
+	var out []*experiments.ModelCard
+	for i := range p.Models {
+		out = append(out, &p.Models[i])
+	}
+	if p.Judge != nil {
+		out = append(out, p.Judge)
+	}
+	return out
+}
+
+// recordedCards are the cards that an offline run answers from the ledger alone.
+func recordedCards(p *experiments.Plan, f workerFlags) []string {
+	if !f.offline {
+		return nil
+	}
+	var out []string
+	for _, c := range modelCards(p) {
+		out = append(out, c.Name)
+	}
+	return out
+}
+
+// errOffline: both a network and none.
+var errOffline = fmt.Errorf("--offline and --endpoints contradict each other")
