@@ -49,6 +49,12 @@ func (a *Activities) WriteReceipt(ctx context.Context, in contract.ReceiptInput)
 		return contract.ReceiptResult{}, err
 	}
 	r := receipt(pl, in)
+	if r.Benchmark = in.Benchmark; in.Evaluation == nil && !in.Benchmark.IsZero() {
+		if r.Results, err = a.onlyBuilt(p, in); err != nil {
+			return contract.ReceiptResult{}, err
+		}
+		r.ResultDigest = r.Results.Digest
+	}
 	if e := in.Evaluation; e != nil {
 		r.Benchmark, r.Evaluations, r.Tables, r.Dialogues = e.Benchmark, e.Evaluations, e.Tables.Summary, &e.Totals
 		r.Accounts = e.Calls
@@ -64,9 +70,9 @@ func (a *Activities) WriteReceipt(ctx context.Context, in contract.ReceiptInput)
 	if wrong := r.Check(); len(wrong) > 0 {
 		return contract.ReceiptResult{}, fail(contract.ErrTypeExhausted, "the receipt does not add up: %s", strings.Join(wrong, "; "))
 	}
-	roots := []artifacts.Ref{in.Common.Plan, in.Ingest.Manifest.Manifest, in.Summary.Results, in.Summary.Summary}
+	roots := []artifacts.Ref{in.Common.Plan, in.Ingest.Manifest.Manifest, in.Summary.Results, in.Summary.Summary, r.Benchmark, r.Results}
 	if e := in.Evaluation; e != nil {
-		roots = append(roots, e.Benchmark, r.Results, e.Tables.Summary)
+		roots = append(roots, e.Tables.Summary)
 		roots = append(append(roots, e.Evaluations...), e.Calls...)
 	}
 	roots = slices.DeleteFunc(roots, artifacts.Ref.IsZero)
@@ -77,7 +83,7 @@ func (a *Activities) WriteReceipt(ctx context.Context, in contract.ReceiptInput)
 			return contract.ReceiptResult{}, err
 		}
 		err = a.opts.Store.SetPin(p.work, artifacts.Pin{Name: pinName(in.Reproduction), Roots: append(roots, ref), Open: true, Note: "reproduction with undetermined cases"})
-		return contract.ReceiptResult{Receipt: ref}, err
+		return contract.ReceiptResult{Receipt: ref, ResultDigest: r.ResultDigest}, err
 	}
 	doc := contract.ReproductionKey(pl.ref.Digest, in.Ingest.Manifest.Manifest.Digest)
 	uncounted := &tally{effort: effort{id: in.Reproduction}}
@@ -90,7 +96,16 @@ func (a *Activities) WriteReceipt(ctx context.Context, in contract.ReceiptInput)
 	}
 	roots = append(roots, rec.Result)
 	err = a.opts.Store.SetPin(p.work, artifacts.Pin{Name: pinName(in.Reproduction), Roots: roots, Keys: []artifacts.Key{rec.Key}, Note: "finished reproduction of " + pl.Spec.Name})
-	return contract.ReceiptResult{Receipt: rec.Result}, err
+	return contract.ReceiptResult{Receipt: rec.Result, ResultDigest: r.ResultDigest}, err
+}
+
+// onlyBuilt lists what counts as the result where nobody is asked: the benchmark, and the
+// findings that it was built from.
+func (a *Activities) onlyBuilt(p *pulse, in contract.ReceiptInput) (artifacts.Ref, error) {
+	return putJSON(p.work, a.opts.Store, contract.EvaluationResults{
+		Format: contract.EvaluationResultsFormat, Findings: in.Summary.Results.Digest,
+		Benchmark: in.Benchmark.Digest, Evaluations: []artifacts.Digest{},
+	}, contract.EvaluationResultsMediaType)
 }
 
 // receipt gathers what every part of the effort counted.

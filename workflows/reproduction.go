@@ -114,12 +114,15 @@ func (r *reproduction) run(ctx workflow.Context) (contract.ReproductionResult, e
 	}
 	receipt, err := call(ctx, c, cpu, contract.WriteReceipt, contract.ReceiptInput{
 		Common: c, Reproduction: r.in.Reproduction, Ingest: r.in.Ingest, Summary: r.summary, Outputs: outputs,
-		Totals: totals, Redone: redone, Launched: r.in.Launched, Ended: workflow.Now(ctx), Evaluation: asked,
+		Totals: totals, Redone: redone, Launched: r.in.Launched, Ended: workflow.Now(ctx), Benchmark: r.evaluate.benchmark.Benchmark, Evaluation: asked,
 	})
 	if err != nil {
 		return contract.ReproductionResult{}, err
 	}
 	r.state, out.Receipt = contract.StateDone, receipt.Receipt
+	if !receipt.ResultDigest.IsZero() {
+		out.ResultDigest = receipt.ResultDigest
+	}
 	return out, nil
 }
 

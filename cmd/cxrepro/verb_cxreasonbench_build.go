@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
 	"cxrepro/internal/chexstruct"
@@ -23,7 +24,7 @@ import (
 
 // benchmarkFlags are the flags of `cxreasonbench build`.
 type benchmarkFlags struct {
-	cases, out, data         string
+	cases, out, data, run    string
 	preset, sample, pictures string
 	set, thresholds          []string
 	perTask, total, workers  int
@@ -33,8 +34,8 @@ type benchmarkFlags struct {
 func newBenchmarkBuildCommand(a *app) *cobra.Command {
 	var f benchmarkFlags
 	c := &cobra.Command{
-		Use:   "build --cases DIR --out DIR",
-		Short: "Build the benchmark from measured radiographs",
+		Use:   "build --cases DIR --out DIR, or build --run ID --out DIR",
+		Short: "Build the benchmark from measured radiographs, or write that of a reproduction",
 		Long: `Measures every case file of a folder, draws cases for each of the twelve tasks, and writes
 questions and pictures in the official layout, so that the authors' evaluation programs can
 read them: dx_by_dicoms.json, qa/, segmask_bodypart/, pnt_on_cxr/, and the radiographs under
@@ -47,16 +48,29 @@ path is that of the data set's tables.
 
 The same cases, seed and preset give the same questions and pictures.
 
+With --run the benchmark of a finished reproduction is written as it was asked, with its class
+of use in cxrepro-dataset.json; the other flags but --out and --workers say nothing then.
+
 Exit codes: 0 ok; 1 failed; 2 usage; 3 done, some case files could not be read or a task has
 fewer cases than asked for.`,
 		Example: `  cxrepro phantom generate --n 60 --seed 1 --cases --out P
   cxrepro cxreasonbench build --cases P/truth --data P/mimic-cxr-jpg --per-task 10 --out B \
-    --threshold global.mask_count.mask_num_min=25`,
+    --threshold global.mask_count.mask_num_min=25
+  cxrepro cxreasonbench build --run latest --out B`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return a.buildBenchmark(c.Context(), f) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if f.run == "" {
+				return a.buildBenchmark(c.Context(), f)
+			}
+			if err := f.checkRun(c.Flags()); err != nil {
+				return err
+			}
+			return a.exportBenchmark(c.Context(), f)
+		},
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.cases, "cases", "", "folder of case files with their pictures")
+	fl.StringVar(&f.run, "run", "", "id of a finished reproduction with a benchmark, or latest, instead of --cases")
 	fl.StringVar(&f.out, "out", "", "folder to write (new or empty)")
 	fl.StringVar(&f.data, "data", "", "folder of the data set that the cases come from, for the radiographs' paths")
 	fl.StringVar(&f.preset, "preset", cxreasonbench.Corrected.String(), "reading of the method: as_released, corrected")
@@ -73,6 +87,34 @@ fewer cases than asked for.`,
 
 // maskCountRow is how many structures the global filter wants.
 const maskCountRow = "global.mask_count.mask_num_min"
+
+// checkRun refuses flags that mean nothing beside --run.
+func (f *benchmarkFlags) checkRun(given *pflag.FlagSet) error {
+	var wrong error
+	given.Visit(func(g *pflag.Flag) {
+		switch g.Name {
+		case "cases", "data", "preset", "set", "threshold", "sample", "pictures", "per-task", "total", "seed":
+			wrong = usageError("drop it; the reproduction's spec says it", "--%s does not go with --run", g.Name)
+		}
+	})
+	switch {
+	case wrong != nil:
+		return wrong
+	case f.out == "":
+		return usageError("see `cxrepro cxreasonbench build --help`", "--out DIR is missing")
+	case f.workers < 1:
+		return usageError("give numbers of 1 or more", "--workers %d", f.workers)
+	}
+	return f.emptyOut()
+}
+
+// emptyOut refuses a folder that holds something.
+func (f *benchmarkFlags) emptyOut() error {
+	if entries, err := os.ReadDir(f.out); err == nil && len(entries) > 0 {
+		return usageError("name a new or an empty folder", "--out %s is not empty", f.out)
+	}
+	return nil
+}
 
 // recipe checks the flags and makes them a recipe.
 func (f *benchmarkFlags) recipe() (r cxreasonbench.Recipe, quotas []int, err error) {
@@ -106,10 +148,7 @@ func (f *benchmarkFlags) recipe() (r cxreasonbench.Recipe, quotas []int, err err
 			quotas[i] = f.perTask
 		}
 	}
-	if entries, err := os.ReadDir(f.out); err == nil && len(entries) > 0 {
-		return r, nil, usageError("name a new or an empty folder", "--out %s is not empty", f.out)
-	}
-	return r, quotas, nil
+	return r, quotas, f.emptyOut()
 }
 
 // benchmarkBuild is a benchmark under construction.
@@ -155,15 +194,15 @@ func (a *app) buildBenchmark(ctx context.Context, f benchmarkFlags) error {
 	if err != nil {
 		return err
 	}
-	tally, err := b.writeQuestions(plans)
-	if err != nil {
+	w := &cxreasonbench.LayoutWriter{Write: b.write}
+	if err := b.writeQuestions(w, plans); err != nil {
 		return err
 	}
 	if err := b.drawPictures(ctx, plans); err != nil {
 		return err
 	}
-	manifest := cxreasonbench.NewManifest(recipe, cxreasonbench.Prompts(), plans, tally)
-	if err := b.writeJSON(cxreasonbench.ManifestFile, manifest); err != nil {
+	manifest := cxreasonbench.NewManifest(recipe, cxreasonbench.Prompts(), plans, w.Tally())
+	if err := w.Close(manifest); err != nil {
 		return err
 	}
 	return b.tell(manifest, quotas)
@@ -293,44 +332,23 @@ func (b *benchmarkBuild) load(name string) (*chexstruct.Case, *chexstruct.Result
 	return c, result, nil
 }
 
-// writeQuestions writes the question files, the case lists and the items.
-func (b *benchmarkBuild) writeQuestions(plans []cxreasonbench.TaskPlan) (tally cxreasonbench.Tally, err error) {
-	lists := map[cxreasonbench.Task][]string{}
-	var items []byte
+// writeQuestions writes the question files.
+func (b *benchmarkBuild) writeQuestions(w *cxreasonbench.LayoutWriter, plans []cxreasonbench.TaskPlan) error {
 	for _, p := range plans {
-		lists[p.Task] = []string{}
 		for i, s := range p.Cases {
-			lists[p.Task] = append(lists[p.Task], s.Case)
 			built, err := cxreasonbench.BuildItems(b.recipe.Rules, b.recipe.Seed, cxreasonbench.Prompts(), s, p.Formats[i])
 			if err != nil {
-				return tally, err
+				return err
 			}
-			tally.Count(built...)
 			for _, it := range built {
 				b.shows(it)
-				data, err := it.Official()
-				if err == nil {
-					err = b.write(it.File(), data)
-				}
-				if err != nil {
-					return tally, err
-				}
-				line, err := json.Marshal(it)
-				if err != nil {
-					return tally, err
-				}
-				items = append(append(items, line...), '\n')
+			}
+			if err := w.Case(p.Task, s.Case, built); err != nil {
+				return err
 			}
 		}
 	}
-	data, err := cxreasonbench.CaseList(lists)
-	if err != nil {
-		return tally, err
-	}
-	if err := b.write(cxreasonbench.CaseListFile, data); err != nil {
-		return tally, err
-	}
-	return tally, b.write(cxreasonbench.ItemsFile, items)
+	return nil
 }
 
 // shows notes the structure pictures that an item shows.
@@ -413,22 +431,7 @@ func (b *benchmarkBuild) drawCase(name string, sources []cxreasonbench.Source) e
 
 // write writes a file of the benchmark.
 func (b *benchmarkBuild) write(name string, data []byte) error {
-	path := filepath.Join(b.flags.out, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("build: %w", err)
-	}
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		return fmt.Errorf("build: %w", err)
-	}
-	return nil
-}
-
-func (b *benchmarkBuild) writeJSON(name string, v any) error {
-	data, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return fmt.Errorf("build: %s: %w", name, err)
-	}
-	return b.write(name, append(data, '\n'))
+	return writeBelow(b.flags.out, name, data)
 }
 
 // tell prints what was built.

@@ -211,7 +211,7 @@ type EvaluationResults struct {
 	Findings    artifacts.Digest   `json:"findings,omitzero"`
 	Benchmark   artifacts.Digest   `json:"benchmark"`
 	Evaluations []artifacts.Digest `json:"evaluations"`
-	Tables      artifacts.Digest   `json:"tables"`
+	Tables      artifacts.Digest   `json:"tables,omitzero"`
 }
 
 // EvaluationResultsFormat is EvaluationResults.Format.

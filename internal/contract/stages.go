@@ -140,6 +140,8 @@ type ReceiptInput struct {
 	Redone       int             `json:"redone"`
 	Launched     time.Time       `json:"launched"`
 	Ended        time.Time       `json:"ended"`
+	// Benchmark is the manifest of what was asked or is only built; zero without a benchmark.
+	Benchmark artifacts.Ref `json:"benchmark,omitzero"`
 	// Evaluation is what was asked, nil where no model was.
 	Evaluation *ReceiptEvaluation `json:"evaluation,omitempty"`
 }
@@ -154,7 +156,8 @@ type ReceiptEvaluation struct {
 	Totals      DialogueTotals  `json:"totals"`
 }
 
-// ReceiptResult names the stored receipt.
+// ReceiptResult names the stored receipt and repeats its result digest.
 type ReceiptResult struct {
-	Receipt artifacts.Ref `json:"receipt"`
+	Receipt      artifacts.Ref    `json:"receipt"`
+	ResultDigest artifacts.Digest `json:"result_digest,omitzero"`
 }
