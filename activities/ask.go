@@ -102,7 +102,7 @@ func (a *Activities) recorded(ctx context.Context, in contract.AskInput) (out co
 	if err != nil {
 		return out, entry, false, err
 	}
-	entry, err = ledger.Find(ctx, a.opts.Store, q.doc, q.key, q.retry)
+	entry, err = ledger.Find(ctx, a.opts.Store, q.ledger, q.retry)
 	if errors.Is(err, artifacts.ErrNotFound) {
 		return out, entry, false, nil
 	}
@@ -133,14 +133,14 @@ const flightWait = 30 * time.Second
 func (s *asks) settle(b *askBeat, q *question) (entry ledger.Entry, own bool, err error) {
 	until := s.opts.Now().Add(flightWait)
 	for wait := 50 * time.Millisecond; ; {
-		entry, err = ledger.Find(b.work, s.opts.Store, q.doc, q.key, q.retry)
+		entry, err = ledger.Find(b.work, s.opts.Store, q.ledger, q.retry)
 		if !errors.Is(err, artifacts.ErrNotFound) {
 			return entry, s.madeBy(b, entry), err
 		}
-		other := s.enter(q.key)
+		other := s.enter(q.ledger.Key)
 		if other == nil {
 			entry, err = s.call(b, q)
-			s.leave(q.key)
+			s.leave(q.ledger.Key)
 		}
 		var held *artifacts.HeldError
 		switch {
@@ -151,7 +151,7 @@ func (s *asks) settle(b *askBeat, q *question) (entry ledger.Entry, own bool, er
 			}
 			continue
 		case err == nil:
-			return entry, true, nil
+			return entry, s.madeBy(b, entry), nil
 		case !errors.As(err, &held) || s.opts.Now().After(until):
 			return entry, false, err
 		}

@@ -120,7 +120,7 @@ func (c *call) patience() time.Duration {
 // claimed claims the key and makes the call under it. It ends the permit.
 func (c *call) claimed(permit *limit.Permit) (entry ledger.Entry, err error) {
 	s, b := c.of, c.beat
-	claim, err := s.opts.Store.Claim(b.work, c.key, c.owner(), claimTTL)
+	claim, err := s.opts.Store.Claim(b.work, c.ledger.Key, c.owner(), claimTTL)
 	if err != nil {
 		permit.Cancel()
 		return entry, err
@@ -131,11 +131,11 @@ func (c *call) claimed(permit *limit.Permit) (entry ledger.Entry, err error) {
 		b.hold(nil)
 		// A claim that cannot be released expires by itself.
 		if rerr := s.opts.Store.Release(context.WithoutCancel(b.ctx), claim); rerr != nil {
-			s.opts.Log.Warn("claim not released", "key", c.key.Short(), "err", rerr)
+			s.opts.Log.Warn("claim not released", "key", c.ledger.Key.Short(), "err", rerr)
 		}
 	}()
 	// An outcome may have been recorded since the look-up; claims only see answers.
-	if entry, err = ledger.FindOutcome(b.work, s.opts.Store, c.doc, c.retry); !errors.Is(err, artifacts.ErrNotFound) {
+	if entry, err = ledger.FindOutcome(b.work, s.opts.Store, c.ledger, c.retry); !errors.Is(err, artifacts.ErrNotFound) {
 		permit.Cancel()
 		return entry, err
 	}
@@ -169,7 +169,7 @@ func (c *call) inherit() (err error) {
 	case artifacts.TakeoverNone, artifacts.TakeoverReleased:
 		return nil
 	}
-	c.of.opts.Log.Warn("a call is repeated: nobody saw the end of the last request", "key", c.key.Short(), "cause", c.claim.Takeover.String(), "worker", c.claim.Previous.Worker)
+	c.of.opts.Log.Warn("a call is repeated: nobody saw the end of the last request", "key", c.ledger.Key.Short(), "cause", c.claim.Takeover.String(), "worker", c.claim.Previous.Worker)
 	return c.annotate()
 }
 
@@ -318,11 +318,11 @@ func (c *call) end(reply lvlm.Reply) (ledger.Entry, error) {
 	}
 	c.fault(FaultAfterAnswerPut)
 	s.answers.put(result.Digest, reply.Answer, result.Size+200)
-	entry := ledger.Entry{Record: artifacts.Record{Key: c.key, Result: result}, Facts: ledger.Facts{
+	entry := ledger.Entry{Record: artifacts.Record{Key: c.ledger.Key, Result: result}, Facts: ledger.Facts{
 		Kind: c.kind, Outcome: reply.Answer.Outcome, Card: c.card.Name, Endpoint: c.endpoint.Name, Served: reply.Served, Attempts: c.attempts,
 	}}
 	if c.answers(reply.Answer) {
-		return entry, c.commit(c.claim, c.doc, &entry)
+		return entry, c.commit(c.claim, c.ledger.Doc, &entry)
 	}
 	return entry, c.outcome(&entry)
 }
@@ -358,8 +358,8 @@ func (c *call) commit(claim *artifacts.Claim, doc artifacts.KeyDoc, entry *ledge
 // meanwhile. Its attempts are accounted for then, so the call's claim forgets them.
 func (c *call) outcome(entry *ledger.Entry) error {
 	s, b := c.of, c.beat
-	doc := contract.CallOutcomeKey(c.doc, c.retry.Round)
-	key, err := doc.Key()
+	doc := contract.CallOutcomeKey(c.ledger.Doc, c.retry.Round)
+	key, err := c.ledger.Outcome(c.retry.Round)
 	if err != nil {
 		return err
 	}

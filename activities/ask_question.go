@@ -30,8 +30,7 @@ type question struct {
 	class     datause.Class
 	className string
 	request   lvlm.Request
-	doc       artifacts.KeyDoc
-	key       artifacts.Key
+	ledger    *ledger.Call
 	retry     ledger.Retry
 	materials []provenance.Descriptor
 }
@@ -150,10 +149,11 @@ func (s *asks) question(a *Activities, ctx context.Context, in contract.AskInput
 	if err != nil {
 		return nil, fmt.Errorf("case %d, %s: %w", in.Case, in.Call, err)
 	}
-	if q.doc, err = contract.CallKey(q.request); err != nil {
-		return nil, fail(contract.ErrTypeSpec, "case %d, %s: %w", in.Case, in.Call, err)
+	doc, err := contract.CallKey(q.request)
+	if err == nil {
+		q.ledger, err = ledger.NewCall(doc)
 	}
-	if q.key, err = q.doc.Key(); err != nil {
+	if err != nil {
 		return nil, fail(contract.ErrTypeSpec, "case %d, %s: %w", in.Case, in.Call, err)
 	}
 	return q, nil

@@ -236,7 +236,13 @@ func (a *askers) admit(g *group, lease *ledger.Lease) {
 // keep renews a lease until it is lost or the worker stops.
 func (a *askers) keep(ctx context.Context, g *group, lease *ledger.Lease) {
 	for {
-		sleep(ctx, a.opts.Lease/5)
+		t := time.NewTimer(a.opts.Lease / 5)
+		select {
+		case <-t.C:
+		case <-g.gate.Closings(): // the next holder shall know at once
+		case <-ctx.Done():
+		}
+		t.Stop()
 		if ctx.Err() != nil {
 			return
 		}

@@ -33,8 +33,10 @@ type asking struct {
 	*lab
 	url      string
 	requests atomic.Int64
-	plan     experiments.Plan
-	in       contract.AskInput
+	// refuse is how many requests are refused at first, last when the last one came.
+	refuse, last atomic.Int64
+	plan         experiments.Plan
+	in           contract.AskInput
 }
 
 func newAsking(t *testing.T) *asking {
@@ -45,7 +47,13 @@ func newAsking(t *testing.T) *asking {
 	a.ctx, cancel = context.WithTimeout(context.Background(), 3*time.Minute)
 	t.Cleanup(cancel)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		a.requests.Add(1)
+		n := a.requests.Add(1)
+		a.last.Store(time.Now().UnixNano())
+		if n <= a.refuse.Load() {
+			w.Header().Set("Retry-After", "4")
+			w.WriteHeader(http.StatusTooManyRequests)
+			return
+		}
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprint(w, `{"id":"1","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"(a)"}}],"usage":{"prompt_tokens":10,"completion_tokens":2,"total_tokens":12}}`)
 	}))
@@ -207,6 +215,35 @@ func TestOneWorkerAsks(t *testing.T) {
 	// Asked again, all of it comes from the ledger.
 	if err := a.ask(0, 50); err != nil || a.requests.Load() != 50 {
 		t.Errorf("%v, %d requests", err, a.requests.Load())
+	}
+}
+
+// TestNextHolderWaits: what an endpoint asked the last holder for is not forgotten with it.
+func TestNextHolderWaits(t *testing.T) {
+	a := newAsking(t)
+	a.refuse.Store(1)
+	first := a.worker("first", func(*Options) {})
+	run, err := a.client.ExecuteWorkflow(a.ctx, client.StartWorkflowOptions{TaskQueue: "asking"}, "askMany", a.in, 0, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for a.requests.Load() == 0 {
+		time.Sleep(10 * time.Millisecond)
+	}
+	refused := time.Now()
+	time.Sleep(300 * time.Millisecond)
+	others := a.requests.Load() - 1 // those that were on their way
+	a.stop(first)
+	second := a.worker("second", func(*Options) {})
+	defer a.stop(second)
+	for a.requests.Load() == 1+others {
+		time.Sleep(5 * time.Millisecond)
+	}
+	if d := time.Since(refused); d < 3900*time.Millisecond {
+		t.Errorf("the next holder sent a request %s after the refusal", d)
+	}
+	if err := run.Get(a.ctx, nil); err != nil || a.requests.Load() != 5 {
+		t.Errorf("%v after %d requests", err, a.requests.Load())
 	}
 }
 

@@ -11,6 +11,32 @@ import (
 	"cxrepro/internal/lvlm"
 )
 
+// Call is a call by its key. It remembers the keys of its outcomes, and serves one goroutine.
+type Call struct {
+	Doc artifacts.KeyDoc
+	Key artifacts.Key
+
+	outcomes []artifacts.Key
+}
+
+// NewCall returns the call of a key document.
+func NewCall(doc artifacts.KeyDoc) (*Call, error) {
+	key, err := doc.Key()
+	return &Call{Doc: doc, Key: key}, err
+}
+
+// Outcome is the key of the call's terminal outcome in a round.
+func (c *Call) Outcome(round int) (artifacts.Key, error) {
+	for r := len(c.outcomes); r <= round; r++ {
+		key, err := contract.CallOutcomeKey(c.Doc, r).Key()
+		if err != nil {
+			return artifacts.Key{}, err
+		}
+		c.outcomes = append(c.outcomes, key)
+	}
+	return c.outcomes[round], nil
+}
+
 // Retry makes terminal outcomes of some classes invisible that were recorded before a round.
 // The zero value hides nothing: it is round 0.
 type Retry struct {
@@ -24,8 +50,8 @@ func (r Retry) hides(o lvlm.Outcome) bool { return slices.Contains(r.Outcomes, o
 // round, unless a later round asks again.
 //
 // Errors: an error that matches artifacts.ErrNotFound when the call is still to be made.
-func Find(ctx context.Context, store *artifacts.Repository, call artifacts.KeyDoc, key artifacts.Key, r Retry) (Entry, error) {
-	e, err := read(ctx, store, key)
+func Find(ctx context.Context, store *artifacts.Repository, call *Call, r Retry) (Entry, error) {
+	e, err := read(ctx, store, call.Key)
 	if !errors.Is(err, artifacts.ErrNotFound) {
 		return e, err
 	}
@@ -33,9 +59,9 @@ func Find(ctx context.Context, store *artifacts.Repository, call artifacts.KeyDo
 }
 
 // FindOutcome is Find for terminal outcomes alone.
-func FindOutcome(ctx context.Context, store *artifacts.Repository, call artifacts.KeyDoc, r Retry) (Entry, error) {
+func FindOutcome(ctx context.Context, store *artifacts.Repository, call *Call, r Retry) (Entry, error) {
 	for round := r.Round; ; round-- {
-		key, err := contract.CallOutcomeKey(call, round).Key()
+		key, err := call.Outcome(round)
 		if err != nil {
 			return Entry{}, err
 		}

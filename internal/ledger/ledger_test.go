@@ -162,8 +162,12 @@ func record(t *testing.T, store *artifacts.Repository, doc artifacts.KeyDoc, ans
 // a round asks again are no hit in earlier rounds.
 func TestFind(t *testing.T) {
 	store, ctx := memstore.Open(), context.Background()
-	doc, key := document(t, "q")
-	find := func(r Retry) (Entry, error) { return Find(ctx, store, doc, key, r) }
+	doc, _ := document(t, "q")
+	call, err := NewCall(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	find := func(r Retry) (Entry, error) { return Find(ctx, store, call, r) }
 	if _, err := find(Retry{}); !errors.Is(err, artifacts.ErrNotFound) {
 		t.Errorf("an empty ledger: %v", err)
 	}

@@ -51,6 +51,7 @@ type Gate struct {
 	leased                  bool
 	lease                   time.Time
 	changed                 chan struct{} // closed and replaced when a waiter should look again
+	closings                chan struct{} // holds a token after the endpoint asked to wait
 }
 
 // New returns an open gate.
@@ -69,7 +70,7 @@ func New(o Options) *Gate {
 	}
 	now := o.Now()
 	return &Gate{
-		opts: o, allowed: o.Concurrency, changed: make(chan struct{}),
+		opts: o, allowed: o.Concurrency, changed: make(chan struct{}), closings: make(chan struct{}, 1),
 		requests: newBucket(o.Requests, now), tokens: newBucket(o.Tokens, now),
 	}
 }
@@ -98,6 +99,9 @@ func (g *Gate) Closed() time.Time {
 	defer g.mu.Unlock()
 	return g.closed
 }
+
+// Closings receives after the endpoint asked to wait, for whoever passes that on.
+func (g *Gate) Closings() <-chan struct{} { return g.closings }
 
 // InFlight returns how many permits are out.
 func (g *Gate) InFlight() int {
@@ -240,6 +244,10 @@ func (p *Permit) Throttled(after time.Duration) time.Time {
 	}
 	if t := now.Add(after); t.After(g.closed) {
 		g.closed = t
+		select {
+		case g.closings <- struct{}{}:
+		default:
+		}
 	}
 	g.leave()
 	return g.closed
