@@ -107,10 +107,81 @@ func checkLayout(t *testing.T, dir string) (cases int) {
 				}
 				require.Len(t, found, 1, "%s %s", task, stage)
 				checkQuestionFile(t, dir, found[0], stage, keys)
+				checkReference(t, found[0], task, stage)
 			}
 		}
 	}
 	return cases
+}
+
+// structureCounts are the structures that a task's Stage 2 is about.
+var structureCounts = map[string]int{"carina_angle": 1, "inclusion": 1, "descending_aorta_tortuous": 1, "inspiration": 3}
+
+var (
+	oneRange  = regexp.MustCompile(`^\([a-e]\) \[[0-9.e-]+ - [0-9.e-]+\]$`)
+	sideRange = regexp.MustCompile(`^\([a-e]\) Right: \[[0-9.e-]+ - [0-9.e-]+\], \([f-j]\) Left: \[[0-9.e-]+ - [0-9.e-]+\]$`)
+)
+
+// checkReference checks format folder, rounds, options and the form of the reference answers.
+func checkReference(t *testing.T, file, task, stage string) {
+	t.Helper()
+	var q struct{ Question, Answer any }
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(data, &q))
+	texts := func(v any) (list []string) {
+		if s, one := v.(string); one {
+			return []string{s}
+		}
+		for _, s := range v.([]any) {
+			list = append(list, s.(string))
+		}
+		return list
+	}
+	questions, answers := texts(q.Question), texts(q.Answer)
+	structures := structureCounts[task]
+	if structures == 0 {
+		structures = 2
+	}
+	format := filepath.Base(filepath.Dir(file))
+	rounds, formats := 1, []string{"basic"}
+	switch name := filepath.Base(stage); {
+	case name == "stage1" && stage != "path2/stage1":
+		formats = append(formats, "two-round")
+	case name == "stage2" && stage != "path2/stage2":
+		formats = append(formats, "two-round_none_included")
+		if structures > 1 {
+			formats = append(formats, "two-round_partial_inclusion")
+		}
+	}
+	require.Contains(t, formats, format, file)
+	switch {
+	case stage == "path2/stage1":
+		rounds = structures
+	case format != "basic":
+		rounds = 2
+		require.True(t, strings.HasSuffix(answers[0], "(e) Need new options."), "%s: %s", file, answers[0])
+	}
+	require.Len(t, questions, rounds, file)
+	for i, a := range answers {
+		require.Regexp(t, `^\([a-j]\) `, a, file)
+		for _, l := range regexp.MustCompile(`\([a-j]\)`).FindAllString(a, -1) {
+			lost := stage == "path2/stage3" && task == "cardiomegaly" // the released question has no options
+			require.True(t, lost || strings.Contains(questions[i], l), "%s: %s is no option", file, l)
+		}
+	}
+	switch {
+	case stage == "path1/stage1.5":
+		require.Equal(t, "(a) Yes", answers[0])
+	case filepath.Base(stage) == "stage3" && stage != "path2/stage3" || stage == "path2/stage2":
+		switch task {
+		case "projection":
+			require.Regexp(t, sideRange, answers[0])
+		case "inclusion", "inspiration", "trachea_deviation", "ascending_aorta_enlargement":
+		default:
+			require.Regexp(t, oneRange, answers[0])
+		}
+	}
 }
 
 func checkQuestionFile(t *testing.T, dir, file, stage string, keys map[string]string) {
