@@ -189,6 +189,8 @@ func commands(a *app) []*cobra.Command {
 		newExplainCommand(a),
 		newPauseCommand(a),
 		newPhantomCommand(a),
+		newReportCommand(a),
+		newRescoreCommand(a),
 		newResponderCommand(a),
 		newResumeCommand(a),
 		newRunCommand(a),

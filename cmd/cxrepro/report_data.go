@@ -1,0 +1,254 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"cxrepro/activities"
+	"cxrepro/artifacts"
+	"cxrepro/internal/contract"
+	"cxrepro/internal/cxreasonbench"
+	"cxrepro/internal/lvlm"
+	"cxrepro/internal/report/evaluation"
+)
+
+// evaluated is a reproduction that has tables of an evaluation, as a report reads it.
+type evaluated struct {
+	store   *artifacts.Repository
+	receipt *contract.Receipt
+	summary *contract.EvaluationSummary
+	docs    []contract.EvaluationDoc
+	bench   *contract.Benchmark
+
+	cases   map[int]*contract.CaseDoc
+	answers map[artifacts.Digest]lvlm.Answer
+}
+
+// answersKept bounds the answers that stay in memory while a report is made.
+const answersKept = 20000
+
+// openEvaluation finds a reproduction by its id, the beginning of it, the name of its
+// experiment, or latest, and opens its tables. One with undetermined cases is found too.
+//
+// Errors: usage errors that name what there is.
+func (a *app) openEvaluation(ctx context.Context, which string) (*evaluated, error) {
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	receipts, err := evaluations(ctx, store)
+	if err != nil {
+		return nil, err
+	}
+	r, err := chooseEvaluation(receipts, which)
+	if err != nil {
+		return nil, err
+	}
+	return loadEvaluation(ctx, store, r)
+}
+
+func loadEvaluation(ctx context.Context, store *artifacts.Repository, r *contract.Receipt) (*evaluated, error) {
+	e := &evaluated{store: store, receipt: r, summary: &contract.EvaluationSummary{}, bench: &contract.Benchmark{}, cases: map[int]*contract.CaseDoc{}, answers: map[artifacts.Digest]lvlm.Answer{}}
+	if err := readJSON(ctx, store, r.Tables, e.summary); err != nil {
+		return nil, err
+	}
+	if err := readJSON(ctx, store, r.Benchmark, e.bench); err != nil {
+		return nil, err
+	}
+	e.docs = make([]contract.EvaluationDoc, len(r.Evaluations))
+	for i, ref := range r.Evaluations {
+		if err := readJSON(ctx, store, ref, &e.docs[i]); err != nil {
+			return nil, err
+		}
+	}
+	if len(e.docs) != len(e.summary.Evaluations) {
+		return nil, fmt.Errorf("reproduction %s: %d evaluations, its tables have %d", r.Reproduction, len(e.docs), len(e.summary.Evaluations))
+	}
+	return e, nil
+}
+
+// evaluations returns the receipts of reproductions that asked models, finished or with
+// undetermined cases, the one that ended last first.
+func evaluations(ctx context.Context, store *artifacts.Repository) ([]*contract.Receipt, error) {
+	var list []*contract.Receipt
+	add := func(ref artifacts.Ref) error {
+		var r contract.Receipt
+		if err := readJSON(ctx, store, ref, &r); err != nil {
+			return err
+		}
+		if !r.Tables.IsZero() {
+			list = append(list, &r)
+		}
+		return nil
+	}
+	err := store.Keys(ctx, contract.StepReproduction, func(key artifacts.Key, _ artifacts.Info) error {
+		rec, err := store.Lookup(ctx, key)
+		if errors.Is(err, artifacts.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return add(rec.Result)
+	})
+	if err != nil {
+		return nil, storeError(err)
+	}
+	pins, err := store.Pins(ctx)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	for _, p := range pins {
+		if !p.Open || !strings.HasPrefix(p.Name, contract.PinPrefix) {
+			continue
+		}
+		for _, root := range p.Roots {
+			if root.MediaType == contract.ReceiptMediaType {
+				if err := add(root); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(x, y *contract.Receipt) int { return y.Ended.Compare(x.Ended) })
+	return list, nil
+}
+
+// chooseEvaluation picks one of the receipts.
+func chooseEvaluation(list []*contract.Receipt, which string) (*contract.Receipt, error) {
+	if len(list) == 0 {
+		return nil, usageError("run an experiment with an evaluation, for example `cxrepro demo`", "no reproduction here has asked a model")
+	}
+	if which == latest {
+		return list[0], nil
+	}
+	var found *contract.Receipt
+	for _, r := range list {
+		switch {
+		case r.Reproduction == which:
+			return r, nil
+		case r.Name == which && found == nil:
+			found = r // the list begins with the latest
+		case len(which) >= 6 && strings.HasPrefix(r.Reproduction, which) && (found == nil || found.Reproduction == r.Reproduction):
+			found = r
+		}
+	}
+	if found == nil {
+		var names []string
+		for _, r := range list {
+			names = append(names, r.Name+" "+r.Reproduction)
+		}
+		return nil, usageError("there are: "+strings.Join(names, ", "), "no reproduction called %q has asked a model", which)
+	}
+	return found, nil
+}
+
+// pages calls fn for every page of an evaluation.
+func (e *evaluated) pages(ctx context.Context, i int, fn func(*contract.DialoguesDoc) error) error {
+	err := activities.EachPage(ctx, e.store, &e.docs[i], fn)
+	if artifacts.ClassOf(err) == artifacts.Unknown {
+		return err // nil, or of fn
+	}
+	return storeError(err)
+}
+
+func (e *evaluated) caseDoc(ctx context.Context, n int) (*contract.CaseDoc, error) {
+	if c := e.cases[n]; c != nil {
+		return c, nil
+	}
+	if n < 0 || n >= len(e.bench.Cases) {
+		return nil, fmt.Errorf("case %d: the benchmark has %d", n, len(e.bench.Cases))
+	}
+	c := &contract.CaseDoc{}
+	if err := readJSON(ctx, e.store, e.bench.Cases[n].Doc, c); err != nil {
+		return nil, err
+	}
+	e.cases[n] = c
+	return c, nil
+}
+
+func (e *evaluated) answer(ctx context.Context, ref artifacts.Ref) (lvlm.Answer, error) {
+	if a, ok := e.answers[ref.Digest]; ok {
+		return a, nil
+	}
+	var a lvlm.Answer
+	if err := readJSON(ctx, e.store, ref, &a); err != nil {
+		return a, err
+	}
+	if len(e.answers) >= answersKept {
+		clear(e.answers)
+	}
+	e.answers[ref.Digest] = a
+	return a, nil
+}
+
+// hours sums the time of the calls by task, each call of an evaluation once.
+func (e *evaluated) hours(ctx context.Context) ([]evaluation.Hours, error) {
+	var out []evaluation.Hours
+	for i, ref := range e.receipt.Accounts {
+		if ref.IsZero() {
+			continue
+		}
+		var list contract.Packed
+		if err := readJSON(ctx, e.store, ref, &list); err != nil {
+			return nil, err
+		}
+		sum := map[cxreasonbench.Task]*evaluation.Hours{}
+		seen := map[artifacts.Digest]bool{}
+		for _, item := range list.Items {
+			var doc contract.CallsDoc
+			if err := readJSON(ctx, e.store, item.Ref, &doc); err != nil {
+				return nil, err
+			}
+			h := sum[doc.Task]
+			if h == nil {
+				h = &evaluation.Hours{Evaluation: i, Task: doc.Task}
+				sum[doc.Task] = h
+			}
+			for _, c := range doc.Calls {
+				if seen[c.Key] {
+					continue
+				}
+				seen[c.Key] = true
+				if c.Count.Kind == cxreasonbench.CallJudge.String() {
+					h.JudgeSeconds += c.Count.Busy
+					h.JudgeCalls++
+				} else {
+					h.ModelSeconds += c.Count.Busy
+					h.ModelCalls++
+				}
+			}
+		}
+		for _, t := range cxreasonbench.Tasks() {
+			if h := sum[t]; h != nil {
+				out = append(out, *h)
+			}
+		}
+	}
+	return out, nil
+}
+
+// document makes the report.
+func (e *evaluated) document(ctx context.Context, o evaluation.Options) (*evaluation.Document, error) {
+	hours, err := e.hours(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return evaluation.Build(evaluation.Input{
+		Summary: e.summary, Reproduction: e.receipt.Reproduction, Result: e.receipt.ResultDigest.String(), Hours: hours, Calls: e.receipt.Calls, Cost: e.receipt.Cost,
+	}, o)
+}
+
+// transcripts collects the dialogues of a page. Pictures of credentialed data enter only if
+// asked for.
+func (e *evaluated) transcripts(ctx context.Context, l evaluation.Limits, withPictures bool) (*evaluation.Transcripts, error) {
+	src := evaluation.Source{Pages: e.pages, Case: e.caseDoc, Answer: e.answer, Picture: e.store.Get}
+	if _, local := evaluation.ClassNotice(e.bench.DataUse); local && !withPictures {
+		src.Picture = nil
+		src.NoPictures = "Pictures of credentialed data (class " + e.bench.DataUse + ") are left out; --with-pictures puts them into a file that stays on this machine."
+	}
+	return evaluation.Collect(ctx, e.summary, src, l)
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	sdklog "go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/testsuite"
+	sdkworker "go.temporal.io/sdk/worker"
+
+	"cxrepro/activities"
+	"cxrepro/artifacts"
+	"cxrepro/artifacts/storeurl"
+	"cxrepro/internal/contract"
+	"cxrepro/internal/cxreasonbench"
+	"cxrepro/internal/evaltest"
+	"cxrepro/internal/responder"
+	"cxrepro/worker"
+)
+
+// activityRegistry lets the SDK's test environment take activities as a worker does.
+type activityRegistry struct {
+	*testsuite.TestWorkflowEnvironment
+}
+
+var _ sdkworker.ActivityRegistry = activityRegistry{}
+
+// evaluatedStore is a folder with a reproduction that asked two simulated models over a real
+// connection, in both ways of sampling, judged. It returns the folder and the responder.
+func evaluatedStore(t *testing.T) (string, *evaltest.Lab) {
+	t.Helper()
+	folder := filepath.Join(t.TempDir(), "store")
+	store, err := storeurl.Open(context.Background(), folder, storeurl.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	some := responder.Model{Name: "some", Behaviour: responder.Rates, Tables: map[string]map[string]responder.Table{"all": {"all": {
+		Path1:   &responder.Numbers{Cases: 100, Unknown: 40, Initial: 40, Criteria: 50, Rejected: 10, Structures: 34, Measurement: 28, Final: 22, Consistent: 15},
+		Path2:   &responder.Numbers{Cases: 50, Structures: 46, Measurement: 42, Final: 38, Consistent: 30},
+		RePath1: &responder.Numbers{Cases: 38, Initial: 32, Criteria: 28, Structures: 24, Measurement: 22, Final: 18, Consistent: 14},
+	}}}}
+	judge := responder.Model{Name: evaltest.JudgeCard, Behaviour: responder.Judge}
+	lab := evaltest.New(t, store, evaltest.Options{
+		Tasks: []cxreasonbench.Task{cxreasonbench.Tasks()[0], cxreasonbench.Tasks()[10]}, Cases: 6,
+		Models: []responder.Model{some, {Name: "oracle", Behaviour: responder.Oracle}}, Judge: &judge, Sampling: []string{"greedy", "draws3"},
+	})
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)))
+	env := suite.NewTestWorkflowEnvironment()
+	env.SetTestTimeout(2 * time.Minute)
+	worker.Register(env)
+	acts, err := activities.New(activities.Options{
+		Store: store, Owner: artifacts.Owner{Worker: "tester"}, Now: time.Now, Endpoint: lab.Endpoint, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	acts.RegisterCPU(activityRegistry{env})
+	acts.RegisterAsk(activityRegistry{env})
+	env.ExecuteWorkflow(contract.Reproduction.Name, lab.Input("test", contract.DefaultTuning()))
+	if err := env.GetWorkflowError(); err != nil {
+		t.Fatal(err)
+	}
+	return folder, lab
+}
+
+// cxrepro runs one command over a store and returns exit code, output and talk.
+func cxrepro(t *testing.T, store string, args ...string) (int, string, string) {
+	t.Helper()
+	var out, talk bytes.Buffer
+	args = append(args, "--store", store, "--state", filepath.Join(filepath.Dir(store), "state"))
+	code := execute(context.Background(), args, strings.NewReader(""), &out, &talk)
+	return code, out.String(), talk.String()
+}
+
+// TestReport prints an evaluation that was really asked in every form; the figures in the CSV
+// are those of the responder's own account of what it answered, and no form makes a call.
+func TestReport(t *testing.T) {
+	store, lab := evaluatedStore(t)
+	asked := lab.Responder.Counts().Requests
+	code, text, talk := cxrepro(t, store, "report", "--compare", "paper")
+	if code != exitOK || !strings.Contains(text, "### Table 3. ") || !strings.Contains(text, "### Table 28, textbook reading. ") || strings.Contains(talk, "error") {
+		t.Fatalf("exit %d\n%s\n%s", code, talk, text)
+	}
+	if !strings.Contains(text, "simulated") || !strings.Contains(text, "The paper has no figures of") {
+		t.Errorf("the report says neither simulated nor that the paper lacks the models:\n%.2000s", text)
+	}
+	code, text, _ = cxrepro(t, store, "report", "--format", "csv")
+	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if code != exitOK || err != nil {
+		t.Fatalf("exit %d, %v", code, err)
+	}
+	// The oracle has everything right: six of six cases pass every stage of Path 1.
+	right := 0
+	for _, r := range rows {
+		if strings.HasPrefix(r[0], "Table 13. ") && strings.HasPrefix(r[1], "rotation / ") && strings.Contains(r[1], "oracle") && strings.HasPrefix(r[2], "stage") {
+			if r[6] != "6" || r[7] != "6" {
+				t.Errorf("the oracle has %s of %s in %s", r[6], r[7], r[2])
+			}
+			right++
+		}
+	}
+	if right != 4 {
+		t.Errorf("%d stages of the oracle are printed, want 4", right)
+	}
+	code, text, _ = cxrepro(t, store, "report", "--format", "latex", "--table", "4")
+	if code != exitOK || strings.Count(text, "\\begin{tabular}") != 2 {
+		t.Errorf("exit %d\n%s", code, text)
+	}
+	page := filepath.Join(t.TempDir(), "sub", "r.html")
+	code, text, _ = cxrepro(t, store, "report", "latest", "--format", "html", "--out", page)
+	data, err := os.ReadFile(page)
+	if code != exitOK || err != nil || strings.TrimSpace(text) != page || !bytes.Contains(data, []byte("data:image/")) {
+		t.Errorf("exit %d, %v, %s, %d bytes", code, err, text, len(data))
+	}
+	code, text, _ = cxrepro(t, store, "report", "--json", "--compare", "paper")
+	var out struct {
+		Reproduction string `json:"reproduction_id"`
+		Simulated    bool
+		Complete     bool
+		Summary      contract.EvaluationSummary
+	}
+	if err := json.Unmarshal([]byte(text), &out); code != exitOK || err != nil || !out.Complete || !out.Simulated || len(out.Summary.Evaluations) != 4 {
+		t.Errorf("exit %d, %v: %.300s", code, err, text)
+	}
+	if _, again, _ := cxrepro(t, store, "report", out.Reproduction[:8], "--format", "csv"); again == "" {
+		t.Error("the beginning of an id does not find the reproduction")
+	}
+	if n := lab.Responder.Counts().Requests; n != asked {
+		t.Errorf("reports made %d calls", n-asked)
+	}
+	testRescore(t, store)
+	if n := lab.Responder.Counts().Requests; n != asked {
+		t.Errorf("rescoring made %d calls", n-asked)
+	}
+}
+
+// testRescore: reading the judge's texts as in the run gives no flip; the parser and the
+// substring reading read all that is stored.
+func testRescore(t *testing.T, store string) {
+	for _, reading := range []string{"judge", "parser", "substring"} {
+		code, text, talk := cxrepro(t, store, "rescore", "--scoring", reading, "--json")
+		var out struct {
+			Calls       int
+			Evaluations []rescored
+		}
+		if err := json.Unmarshal([]byte(text), &out); code != exitOK || err != nil || len(out.Evaluations) != 4 {
+			t.Fatalf("%s: exit %d, %v: %s", reading, code, err, talk)
+		}
+		for _, e := range out.Evaluations {
+			if e.Read < 20 || e.Unread != 0 || e.Same+len(e.Flips) != e.Read || reading == "judge" && len(e.Flips) > 0 || len(e.Completion) != 3 {
+				t.Errorf("%s: %s: %d read, %d the same, %d flips, %d not readable", reading, e.Name, e.Read, e.Same, len(e.Flips), e.Unread)
+			}
+			if reading == "judge" && (e.Open+e.Entering+e.Leaving > 0 || *e.Completion[0].Before != *e.Completion[0].After) {
+				t.Errorf("%s: %+v", e.Name, e)
+			}
+		}
+	}
+	if code, text, _ := cxrepro(t, store, "rescore", "--scoring", "judge"); code != exitOK || !strings.Contains(text, "No call was made.") {
+		t.Errorf("exit %d\n%s", code, text)
+	}
+}
+
+// TestReportUsage: wrong arguments name the way out and write nothing.
+func TestReportUsage(t *testing.T) {
+	store := filepath.Join(t.TempDir(), "store")
+	for _, args := range [][]string{
+		{"report", "--format", "pdf"}, {"report", "--compare", "me"}, {"report", "--table", "5"}, {"report", "--format", "csv", "--cells"},
+		{"report", "--with-pictures"}, {"report", "--format", "html", "--cases", "-1"}, {"report", "--claims", "/nowhere.json"},
+		{"rescore"}, {"rescore", "--scoring", "guess"}, {"report"}, {"rescore", "x", "--scoring", "parser"},
+	} {
+		code, out, talk := cxrepro(t, store, args...)
+		if code != exitUsage || out != "" || !strings.Contains(talk, "hint: ") {
+			t.Errorf("%v: exit %d, %q, %q", args, code, out, talk)
+		}
+	}
+}
+
+// TestLocalReport: a report of data that must stay here is readable by its owner alone.
+func TestLocalReport(t *testing.T) {
+	to := filepath.Join(t.TempDir(), "r.html")
+	if err := os.WriteFile(to, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeReport(to, []byte("x"), true); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(to)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}
