@@ -1,6 +1,7 @@
 package experiments
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -68,6 +69,13 @@ func TestCardTravels(t *testing.T) {
 	}
 	if !strings.Contains(string(once), `"extra":{"min_p":0,"repetition_penalty":1,"top_k":-1}`) {
 		t.Errorf("card %s", once)
+	}
+	var back ModelCard
+	if err := json.Unmarshal(once, &back); err != nil {
+		t.Fatal(err)
+	}
+	if twice, err := artifacts.Canonical(back); err != nil || string(twice) != string(once) {
+		t.Errorf("a plan read back has another card: %s, %v", twice, err)
 	}
 }
 

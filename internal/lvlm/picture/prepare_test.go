@@ -64,7 +64,7 @@ func load(t testing.TB) goldens {
 	if err := json.Unmarshal(data, &g); err != nil {
 		t.Fatal(err)
 	}
-	if len(g.Small) < 7 || len(g.Large) < 6 || len(g.Files) < 4 {
+	if len(g.Small) < 7 || len(g.Large) < 5 || len(g.Files) < 4 {
 		t.Fatal("goldens are missing")
 	}
 	return g

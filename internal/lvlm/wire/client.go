@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"sync/atomic"
 	"time"
 )
@@ -17,11 +18,11 @@ const maxReply = 32 << 20
 // errLongReply is returned by readers of a body beyond maxReply.
 var errLongReply = errors.New("the reply is longer than 32 MiB")
 
-// Client returns an HTTP client for one endpoint that keeps up to concurrency connections.
-// Proxies of the environment are used as everywhere.
+// Client returns an HTTP client for one endpoint that keeps up to concurrency connections. A
+// proxy of the environment is used for https, which it cannot read, and for nothing else.
 func Client(concurrency int) *http.Client {
 	t := &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
+		Proxy:                 proxy,
 		DialContext:           (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
 		ForceAttemptHTTP2:     true,
 		MaxIdleConns:          concurrency,
@@ -35,6 +36,13 @@ func Client(concurrency int) *http.Client {
 		Transport:     Bounded(t),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
+}
+
+func proxy(r *http.Request) (*url.URL, error) {
+	if r.URL.Scheme != "https" {
+		return nil, nil
+	}
+	return http.ProxyFromEnvironment(r)
 }
 
 // Bounded returns a transport whose replies end with an error beyond a fixed size.

@@ -130,3 +130,11 @@ func TestLongReply(t *testing.T) {
 		t.Errorf("%v", e)
 	}
 }
+
+// TestProxy: what travels unencrypted passes no proxy.
+func TestProxy(t *testing.T) {
+	plain := httptest.NewRequest(http.MethodPost, "http://vllm.example/v1/chat/completions", nil)
+	if u, err := proxy(plain); u != nil || err != nil {
+		t.Errorf("http goes through %v, %v", u, err)
+	}
+}

@@ -27,7 +27,7 @@ for w, h, c, ow, oh in [(40, 30, 1, 13, 9), (40, 30, 3, 17, 30), (33, 47, 3, 33,
                         (10, 6, 1, 23, 17), (31, 17, 3, 60, 40)]:
     got = np.asarray(Image.fromarray(source(w, h, c, 1)).resize((ow, oh)))
     want["small"].append({"w": w, "h": h, "c": c, "ow": ow, "oh": oh, "pix": base64.b64encode(got.tobytes()).decode()})
-for w, h, c in [(2544, 3056, 1), (3056, 2544, 1), (1600, 1100, 3), (1025, 400, 3), (5000, 3, 1), (1024, 2048, 1)]:
+for w, h, c in [(2544, 3056, 1), (1600, 1100, 3), (1025, 400, 3), (5000, 3, 1), (1024, 2048, 1)]:
     long = max(w, h)
     size = (max(1, w * 1024 // long), max(1, h * 1024 // long))
     got = np.asarray(Image.fromarray(source(w, h, c, 2)).resize(size))

@@ -1,0 +1,22 @@
+package recorded
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"cxrepro/artifacts"
+	"cxrepro/internal/lvlm"
+)
+
+// TestAsk: nothing is fetched, nothing is answered, and a person is told what to do.
+func TestAsk(t *testing.T) {
+	_, err := Asker{}.Ask(context.Background(), lvlm.Request{}, func(context.Context, artifacts.Ref) ([]byte, error) {
+		t.Error("a picture was fetched")
+		return nil, nil
+	})
+	var e *lvlm.CallError
+	if !errors.As(err, &e) || e.Class != lvlm.Configured || !e.Pauses() || e.Sent {
+		t.Errorf("got %#v", err)
+	}
+}
