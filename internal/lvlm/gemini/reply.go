@@ -118,11 +118,8 @@ func (c *Client) failed(ctx context.Context, r lvlm.Request, t *try, err error) 
 	e := wire.Failure(ctx, err, c.o.Timeout, t.watch.Sent())
 	e.Status = t.status
 	var syntax *json.SyntaxError
-	if e.Cause == nil && t.status != 0 && errors.As(err, &syntax) {
-		e.Detail = "the reply is no complete JSON"
-		if !strings.Contains(strings.ToLower(t.header.Get("Content-Type")), "json") {
-			e.Class, e.Detail = lvlm.Configured, "the reply is no JSON; is the card's url the base of the API?"
-		}
+	if e.Cause == nil && t.status != 0 && errors.As(err, &syntax) && !strings.Contains(strings.ToLower(t.header.Get("Content-Type")), "json") {
+		e.Class, e.Detail = lvlm.Configured, "the reply is no JSON; is the card's url the base of the API?"
 	}
 	return lvlm.Reply{}, e
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -166,5 +167,40 @@ func TestHistoryIsAPrefix(t *testing.T) {
 		if !json.Valid(all[i].body) {
 			t.Fatalf("turn %d is no JSON", i)
 		}
+	}
+}
+
+// TestManyAtATime: concurrent calls share connections and get their own replies.
+func TestManyAtATime(t *testing.T) {
+	const workers, calls = 16, 15
+	var connections sync.Map
+	s := newStandIn(t, func(w http.ResponseWriter, r *http.Request, body []byte) {
+		connections.Store(r.RemoteAddr, true)
+		_, rest, _ := strings.Cut(string(body), `"seed":`)
+		seed, _, _ := strings.Cut(rest, ",")
+		respond(200, strings.Replace(fine, "(b) No", seed, 1))(w, r, body)
+	})
+	o := options(s)
+	o.Concurrency = workers
+	c := client(t, o)
+	ref := pictureRef(bytes.Repeat([]byte("p"), 50_000), "image/png")
+	var wg sync.WaitGroup
+	for worker := range workers {
+		wg.Go(func() {
+			for k := range calls {
+				r := request(ref)
+				r.Decoding.Seed, r.Draw = ptr(int64(1000*worker)), k
+				got, err := c.Ask(context.Background(), r, fetch)
+				if want := fmt.Sprintf("FINAL ANSWER: %d", 1000*worker+k); err != nil || got.Answer.Text != want {
+					t.Errorf("%q, %v, want %q", got.Answer.Text, err, want)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	n := 0
+	connections.Range(func(any, any) bool { n++; return true })
+	if n > 2*workers || len(s.requests()) != workers*calls {
+		t.Errorf("%d requests over %d connections", len(s.requests()), n)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"io"
 	"math"
@@ -51,7 +52,7 @@ func Failure(ctx context.Context, err error, timeout time.Duration, sent bool) *
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timed) && timed.Timeout():
 		e.Detail = "no complete reply within " + timeout.String()
 	case untrusted(err):
-		e.Class, e.Detail = lvlm.Configured, "the endpoint's certificate is not trusted here"
+		e.Class, e.Detail = lvlm.Configured, "the endpoint's certificate is not trusted here; name its authority with SSL_CERT_FILE"
 	case errors.Is(err, http.ErrSchemeMismatch):
 		e.Class, e.Detail = lvlm.Configured, "the endpoint speaks http, the card's url says https"
 	case errors.As(err, &dns) && dns.IsNotFound:
@@ -75,7 +76,10 @@ func untrusted(err error) bool {
 // describe says what broke in words of our own.
 func describe(err error) string {
 	var errno syscall.Errno
+	var syntax *json.SyntaxError
 	switch {
+	case errors.As(err, &syntax):
+		return "the reply is no complete JSON"
 	case errors.Is(err, errLongReply):
 		return errLongReply.Error()
 	case errors.Is(err, syscall.ECONNREFUSED):
