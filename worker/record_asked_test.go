@@ -2,12 +2,14 @@ package worker
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 	"time"
 
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
+	"cxrepro/artifacts"
 	"cxrepro/artifacts/memstore"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/evaltest"
@@ -151,4 +153,15 @@ func (a *askedLab) count(query string) int {
 		n = int(res.GetCount())
 	}
 	return n
+}
+
+func (a *askedLab) read(ref artifacts.Ref, v any) {
+	a.t.Helper()
+	data, err := a.store.Get(a.ctx, ref)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		a.t.Fatal(err)
+	}
 }

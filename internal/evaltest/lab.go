@@ -55,6 +55,9 @@ type Lab struct {
 	URL string
 
 	gates map[string]*limit.Gate
+	// text is the spec as a file.
+	text  string
+	rules cxreasonbench.Rules
 }
 
 // New stores benchmark and plan, and starts the responder for as long as the test runs.
@@ -75,7 +78,7 @@ func New(t testing.TB, store *artifacts.Repository, o Options) *Lab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Manifest = *manifest
+	l.Manifest, l.rules = *manifest, rules
 	if err := l.plan(ctx, o); err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +150,7 @@ func (l *Lab) plan(ctx context.Context, o Options) error {
 		}
 		judge, scoring, pins.Judge = "\n  judge: "+o.Judge.Name+".yaml", experiments.ScoringJudge, c
 	}
-	text := fmt.Sprintf(`name: asked
+	l.text = fmt.Sprintf(`name: asked
 paper: CXReasonBench
 preset: %s
 dataset: {name: made, layout: cxreasonbench, data_use: synthetic}
@@ -161,7 +164,7 @@ evaluation:
   bootstrap: 20
 `, o.Preset, strings.Join(paths, ", "), judge, scoring, strings.Join(o.Sampling, ", "))
 	var err error
-	if l.Spec, err = experiments.Parse("asked.yaml", []byte(text), o.Sets...); err != nil {
+	if l.Spec, err = experiments.Parse("asked.yaml", []byte(l.text), o.Sets...); err != nil {
 		return err
 	}
 	pack := cxreasonbench.Prompts()
@@ -182,7 +185,11 @@ evaluation:
 
 // card is the model card of a simulated model.
 func card(name string) (*experiments.ModelCard, error) {
-	return experiments.ParseModelCard(name+".yaml", []byte(fmt.Sprintf(`name: %s
+	return experiments.ParseModelCard(name+".yaml", []byte(cardText(name)))
+}
+
+func cardText(name string) string {
+	return fmt.Sprintf(`name: %s
 title: %s (simulated)
 adapter: openai
 identity: {provider: responder, snapshot: %s}
@@ -191,7 +198,7 @@ greedy: {temperature: 0, top_p: 1, max_tokens: 512, seed: 0}
 draws: {temperature: 0.7, top_p: 0.95, max_tokens: 512, seed: 0}
 retries: 1
 simulated: true
-`, name, name, name)))
+`, name, name, name)
 }
 
 // Endpoint is activities.Options.Endpoint.
