@@ -58,6 +58,10 @@ func refOf(m map[string]any) (Ref, bool) {
 	return Ref{Digest: d, Size: n, MediaType: media}, true
 }
 
+// Refers reports whether blobs of a media type may refer to others, so that reachability
+// looks into them.
+func Refers(mediaType string) bool { return scanned(mediaType) }
+
 // scanned reports whether reachability looks into blobs of this media type: JSON by its
 // name, "application/json" or anything that ends in "+json".
 func scanned(mediaType string) bool {

@@ -112,6 +112,33 @@ func (r *Repository) Tombstones(ctx context.Context, step string, fn func(Tombst
 	})
 }
 
+// Graves calls fn for every list of blobs that garbage collection removed together, the
+// earliest first; lists for whose name known is true are not read. A blob in a list may have
+// been put again since.
+func (r *Repository) Graves(ctx context.Context, known func(name string) bool, fn func(name string, removed []Digest) error) error {
+	area := areaTombstones + "blobs/"
+	return r.bucket.List(ctx, area, "", func(info Info) error {
+		name := strings.TrimPrefix(info.Name, area)
+		if known(name) {
+			return nil
+		}
+		g, err := r.readGraves(ctx, info.Name)
+		if errors.Is(err, errForeign) || errors.Is(err, ErrNotFound) {
+			return nil // Verify names it
+		}
+		if err != nil {
+			return err
+		}
+		var removed []Digest
+		for _, b := range g.Blobs {
+			if d, err := digestOfPath(strings.TrimPrefix(b.Name, areaBlobs)); err == nil {
+				removed = append(removed, d)
+			}
+		}
+		return fn(name, removed)
+	})
+}
+
 func (r *Repository) readGraves(ctx context.Context, name string) (blobGraves, error) {
 	var g blobGraves
 	data, _, err := r.bucket.Read(ctx, name)

@@ -338,6 +338,31 @@ func TestArtifactsVerifyAndReindex(t *testing.T) {
 	}
 }
 
+// TestCatalogDigest: the catalog says the same after it was deleted, and another thing after the
+// store changed; what is damaged in the store does not stop it.
+func TestCatalogDigest(t *testing.T) {
+	s := newShelf(t)
+	s.call("r-first", 0, 1, "question", "A")
+	first, _ := s.do(exitOK, "catalog", "digest")
+	if err := os.RemoveAll(filepath.Join(s.state, "cache")); err != nil {
+		t.Fatal(err)
+	}
+	if again, _ := s.do(exitOK, "catalog", "digest"); again != first || len(first) != len("sha256:")+65 {
+		t.Errorf("made anew: %q, was %q", again, first)
+	}
+	out, _ := s.do(exitOK, "artifacts", "reindex", "--json")
+	if !strings.Contains(out, `"catalog":{"steps":4,"removed_steps":0,"calls":0,`) {
+		t.Errorf("reindex: %s", out)
+	}
+	if again, _ := s.do(exitOK, "catalog", "digest"); again != first {
+		t.Errorf("after reindex: %q, was %q", again, first)
+	}
+	s.call("r-first", 0, 2, "question", "B")
+	if other, _ := s.do(exitOK, "catalog", "digest"); other == first {
+		t.Error("another store has the same digest")
+	}
+}
+
 // TestJunkPin: a pin that cannot be read stops gc, is named with its way out, and goes.
 func TestJunkPin(t *testing.T) {
 	s := newShelf(t)

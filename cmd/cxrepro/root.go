@@ -181,6 +181,7 @@ func commands(a *app) []*cobra.Command {
 	return []*cobra.Command{
 		newArtifactsCommand(a),
 		newCancelCommand(a),
+		newCatalogCommand(a),
 		newChexstructCommand(a),
 		newCxreasonbenchCommand(a),
 		newDatasetCommand(a),

@@ -16,6 +16,7 @@ import (
 	"cxrepro/artifacts/dirstore"
 	"cxrepro/artifacts/sqlcache"
 	"cxrepro/artifacts/storeurl"
+	"cxrepro/internal/catalog"
 )
 
 func newArtifactsCommand(a *app) *cobra.Command {
@@ -237,11 +238,12 @@ func newArtifactsReindexCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "reindex",
 		Short: "Rebuild the local cache of the store's index",
-		Long: `reindex throws the local cache (<state>/cache) away and rebuilds it from the store alone:
-entries, statements, blobs, lineage edges. The cache only makes questions quick; nothing is
-lost with it.
+		Long: `reindex throws the local cache and the catalog (<state>/cache) away and rebuilds both from the
+store alone: entries, statements, blobs, model calls, lineage. They only make questions quick;
+nothing is lost with them. ` + "`cxrepro catalog digest`" + ` is the same before and after.
 
-With --json: {"entries","blobs","bytes","edges","added","removed"}.`,
+With --json: {"entries","blobs","bytes","edges","added","removed","catalog":{"steps",
+"removed_steps","calls","artifacts","links","read","forgotten"}}.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			store, err := a.readStore(c.Context())
@@ -257,10 +259,22 @@ With --json: {"entries","blobs","bytes","edges","added","removed"}.`,
 			if err != nil {
 				return artifactsError(err)
 			}
-			if a.JSON() {
-				return a.printJSON(n)
+			cat, err := a.openCatalog(c.Context(), store)
+			if err != nil {
+				return err
 			}
-			_, err = fmt.Fprintf(a.out, "%d entries, %d blobs (%s), %d lineage edges\n", n.Entries, n.Blobs, size(n.Bytes), n.Edges)
+			defer func() { err = errors.Join(err, cat.Close()) }()
+			k, err := cat.Reindex(c.Context(), store, a.catalogOptions())
+			if err != nil {
+				return artifactsError(err)
+			}
+			if a.JSON() {
+				return a.printJSON(struct {
+					sqlcache.Counts
+					Catalog catalog.Counts `json:"catalog"`
+				}{n, k})
+			}
+			_, err = fmt.Fprintf(a.out, "%d entries, %d blobs (%s), %d model calls, %d lineage links\n", n.Entries, n.Blobs, size(n.Bytes), k.Calls, k.Links)
 			return err
 		},
 	}

@@ -1,0 +1,127 @@
+package catalog
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	_ "modernc.org/sqlite" // the database driver "sqlite"
+
+	"cxrepro/artifacts"
+)
+
+// version changes whenever the tables do; a catalog of another version is made anew.
+const version = "1"
+
+// tables hold numbers of digests and names; names and digests spell them out. Times are
+// nanoseconds since 1970, 0 for none. modified is the store's clock and no part of Digest.
+var tables = []string{
+	`about (name TEXT PRIMARY KEY, value TEXT NOT NULL)`,
+	`digests (id BIGINT PRIMARY KEY, digest BLOB NOT NULL, clash INTEGER NOT NULL)`,
+	`names (id BIGINT PRIMARY KEY, name TEXT NOT NULL, clash INTEGER NOT NULL)`,
+	`steps (key BIGINT PRIMARY KEY, step BIGINT NOT NULL, removed INTEGER NOT NULL, modified BIGINT NOT NULL,
+		result BIGINT NOT NULL, size BIGINT NOT NULL, media BIGINT NOT NULL, statement BIGINT NOT NULL,
+		reproduction BIGINT NOT NULL, worker BIGINT NOT NULL, code BIGINT NOT NULL, fence INTEGER NOT NULL,
+		takeover BIGINT NOT NULL, started BIGINT NOT NULL, finished BIGINT NOT NULL)`,
+	`links (src BIGINT NOT NULL, dst BIGINT NOT NULL, via BIGINT NOT NULL, name BIGINT NOT NULL, PRIMARY KEY (src, dst, via, name))`,
+	`calls (key BIGINT PRIMARY KEY, kind BIGINT NOT NULL, model BIGINT NOT NULL, outcome BIGINT NOT NULL, draw INTEGER NOT NULL,
+		sent INTEGER NOT NULL, prompt BIGINT NOT NULL, completion BIGINT NOT NULL, cost BIGINT NOT NULL, currency BIGINT NOT NULL)`,
+	`documents (id BIGINT PRIMARY KEY)`,
+	`pins (name TEXT NOT NULL, root BIGINT NOT NULL, PRIMARY KEY (name, root))`,
+	`graves (name TEXT PRIMARY KEY)`,
+}
+
+var indexes = []string{
+	`steps_result ON steps (result)`,
+	`steps_step ON steps (step, finished)`,
+	`steps_reproduction ON steps (reproduction, step)`,
+	`links_dst ON links (dst, src)`,
+	`links_via ON links (via)`,
+}
+
+// Catalog is an open database. It may be used from several goroutines.
+type Catalog struct {
+	db *sql.DB
+}
+
+// Open opens or makes the catalog of one store in folder. One that cannot be read, or is of
+// another version, is thrown away: it holds nothing that the store has not.
+func Open(ctx context.Context, folder, storeURL string) (*Catalog, error) {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return nil, fmt.Errorf("open catalog: %w", err)
+	}
+	path := filepath.Join(folder, "catalog-"+artifacts.Sum([]byte(storeURL)).Short()+".sqlite")
+	c, err := open(ctx, path, storeURL)
+	if err == nil {
+		return c, nil
+	}
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if rerr := os.Remove(path + suffix); rerr != nil && !errors.Is(rerr, os.ErrNotExist) {
+			return nil, fmt.Errorf("open catalog %s: %w", path, errors.Join(err, rerr))
+		}
+	}
+	if c, err = open(ctx, path, storeURL); err != nil {
+		return nil, fmt.Errorf("open catalog %s: %w", path, err)
+	}
+	return c, nil
+}
+
+func open(ctx context.Context, path, storeURL string) (*Catalog, error) {
+	q := url.Values{"_pragma": {"journal_mode(wal)", "synchronous(off)", "busy_timeout(10000)", "cache_size(-65536)"}, "_txlock": {"immediate"}}
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+q.Encode())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	if err := prepare(ctx, db, storeURL); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return &Catalog{db: db}, nil
+}
+
+func prepare(ctx context.Context, db *sql.DB, storeURL string) error {
+	for _, t := range tables {
+		if _, err := db.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS `+t); err != nil {
+			return err
+		}
+	}
+	for _, x := range indexes {
+		if _, err := db.ExecContext(ctx, `CREATE INDEX IF NOT EXISTS `+x); err != nil {
+			return err
+		}
+	}
+	for name, want := range map[string]string{"version": version, "store": storeURL} {
+		var have string
+		err := db.QueryRowContext(ctx, `SELECT value FROM about WHERE name = ?`, name).Scan(&have)
+		if errors.Is(err, sql.ErrNoRows) {
+			have = want
+			_, err = db.ExecContext(ctx, `INSERT INTO about VALUES (?, ?)`, name, want)
+		}
+		if err == nil && have != want {
+			err = fmt.Errorf("the catalog is of %s %q, not %q", name, have, want)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close closes the database.
+func (c *Catalog) Close() error { return c.db.Close() }
+
+// number is a digest's number in the tables.
+func number(d artifacts.Digest) int64 { return int64(binary.BigEndian.Uint64(d[:8])) }
+
+// nameNumber is a name's number; "" has 0.
+func nameNumber(s string) int64 {
+	if s == "" {
+		return 0
+	}
+	return number(artifacts.Sum([]byte(s)))
+}

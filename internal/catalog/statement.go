@@ -1,0 +1,159 @@
+package catalog
+
+import (
+	"encoding/json"
+	"time"
+
+	"cxrepro/artifacts"
+)
+
+// stated is what a catalog takes from a statement: a part of package provenance's form, read
+// without the rest, and of a call what package ledger states.
+type stated struct {
+	Predicate struct {
+		Invocation struct {
+			Reproduction string    `json:"reproduction"`
+			Worker       string    `json:"worker"`
+			Fence        int       `json:"fence"`
+			Takeover     string    `json:"takeover"`
+			Started      time.Time `json:"started"`
+			Finished     time.Time `json:"finished"`
+		} `json:"invocation"`
+		KeyDocument struct {
+			Params json.RawMessage `json:"params"`
+		} `json:"key_document"`
+		Materials []struct {
+			Name   string `json:"name"`
+			Digest struct {
+				SHA256 string `json:"sha256"`
+			} `json:"digest"`
+		} `json:"materials"`
+		Code struct {
+			Commit string `json:"commit"`
+			Binary string `json:"binary"`
+		} `json:"code"`
+		Parameters struct {
+			Call *struct {
+				Kind     string `json:"kind"`
+				Outcome  string `json:"outcome"`
+				Card     string `json:"card"`
+				Attempts struct {
+					Sent  int64 `json:"sent"`
+					Usage struct {
+						Prompt     int64 `json:"prompt"`
+						Completion int64 `json:"completion"`
+					} `json:"usage"`
+					Cost     int64  `json:"cost"`
+					Currency string `json:"currency"`
+				} `json:"attempts"`
+			} `json:"call"`
+		} `json:"parameters"`
+	} `json:"predicate"`
+}
+
+// link says that src depends on dst. via is the key whose statement says so, 0 where src is a
+// document that refers to dst.
+type link struct{ src, dst, via, name int64 }
+
+// batch is rows on their way into the tables.
+type batch struct {
+	digests map[artifacts.Digest]struct{}
+	names   map[string]struct{}
+	steps   [][]any
+	links   map[link]struct{}
+	calls   [][]any
+	// documents were looked into.
+	documents []artifacts.Ref
+}
+
+func newBatch() *batch {
+	return &batch{digests: map[artifacts.Digest]struct{}{}, names: map[string]struct{}{}, links: map[link]struct{}{}}
+}
+
+func (b *batch) digest(d artifacts.Digest) int64 {
+	if d.IsZero() {
+		return 0
+	}
+	b.digests[d] = struct{}{}
+	return number(d)
+}
+
+func (b *batch) name(s string) int64 {
+	if s != "" {
+		b.names[s] = struct{}{}
+	}
+	return nameNumber(s)
+}
+
+// entry is one key of the store as it was read.
+type entry struct {
+	record    artifacts.Record
+	removed   bool
+	modified  int64
+	statement []byte // nil when it is gone or damaged
+}
+
+// add turns an entry into rows. A statement that cannot be read leaves what the entry says;
+// verify names it.
+func (b *batch) add(e entry) {
+	var s stated
+	if e.statement != nil && json.Unmarshal(e.statement, &s) != nil {
+		s = stated{}
+	}
+	rec, p := e.record, &s.Predicate
+	key, result := b.digest(rec.Key.Digest), b.digest(rec.Result.Digest)
+	code := p.Code.Commit
+	if code == "" {
+		code = p.Code.Binary
+	}
+	removed := 0
+	if e.removed {
+		removed = 1
+	}
+	inv := p.Invocation
+	b.steps = append(b.steps, []any{key, b.name(rec.Key.Step), removed, e.modified, result, rec.Result.Size, b.name(rec.Result.MediaType),
+		b.digest(rec.Statement.Digest), b.name(inv.Reproduction), b.name(inv.Worker), b.name(code), inv.Fence, b.name(inv.Takeover), nanos(inv.Started), nanos(inv.Finished)})
+	for _, m := range p.Materials {
+		d, err := artifacts.ParseHex(m.Digest.SHA256)
+		if err == nil {
+			b.links[link{result, b.digest(d), key, b.name(m.Name)}] = struct{}{}
+		}
+	}
+	if c := p.Parameters.Call; c != nil {
+		b.call(key, result, p.KeyDocument.Params, []any{b.name(c.Kind), b.name(c.Card), b.name(c.Outcome)},
+			[]any{c.Attempts.Sent, c.Attempts.Usage.Prompt, c.Attempts.Usage.Completion, c.Attempts.Cost, b.name(c.Attempts.Currency)})
+	}
+}
+
+// call adds the row of a model call and its link to the weights it names.
+func (b *batch) call(key, result int64, params json.RawMessage, named, counted []any) {
+	var p struct {
+		Model struct {
+			Weights artifacts.Digest `json:"weights"`
+		} `json:"model"`
+		Draw int `json:"draw"`
+	}
+	if len(params) > 0 && json.Unmarshal(params, &p) == nil && !p.Model.Weights.IsZero() {
+		b.links[link{result, b.digest(p.Model.Weights), key, b.name("model")}] = struct{}{}
+	}
+	row := append([]any{key}, named...)
+	b.calls = append(b.calls, append(append(row, p.Draw), counted...))
+}
+
+// refer links a document to what it refers to.
+func (b *batch) refer(doc artifacts.Digest, refs []artifacts.Ref) {
+	src := b.digest(doc)
+	for _, r := range refs {
+		if r.Digest != doc {
+			b.links[link{src, b.digest(r.Digest), 0, 0}] = struct{}{}
+		}
+	}
+}
+
+// nanos is t as an integer; times that do not fit become 0.
+func nanos(t time.Time) int64 {
+	if t.Year() < 1970 || t.Year() > 2200 {
+		return 0
+	}
+	return t.UnixNano()
+}
