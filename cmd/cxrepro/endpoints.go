@@ -46,7 +46,7 @@ func needEndpoints(p *experiments.Plan, f workerFlags) error {
 			missing = append(missing, card.Name)
 			continue
 		}
-		if e.Adapter != card.Adapter {
+		if e.AdapterVersion() != card.AdapterVersion() {
 			return usageError("name the endpoint that speaks it, or the card that fits", "endpoint %s speaks %s, and model card %s wants %s", e.Name, e.Adapter, card.Name, card.Adapter)
 		}
 		if e.CredentialEnv != "" && os.Getenv(e.CredentialEnv) == "" {

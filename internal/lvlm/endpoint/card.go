@@ -107,6 +107,16 @@ func (c *Card) Served() []string {
 	return out
 }
 
+// AdapterVersion is what requests to the endpoint hold as their adapter: openai and azure send
+// the same messages, so either serves the other's model cards.
+func (c *Card) AdapterVersion() string {
+	v, err := lvlm.AdapterVersion(c.Adapter)
+	if err != nil {
+		return err.Error() // a card that was parsed has a known adapter
+	}
+	return v
+}
+
 // ID names the pair of endpoint and credential, for leases and limiters: a digest that shows
 // neither.
 func (c *Card) ID(getenv func(string) string) string {

@@ -72,6 +72,9 @@ func TestParse(t *testing.T) {
 	if ward, _ := s.For("radvlm"); strings.Join(ward.Served(), " ") != "qwen2.5-vl-7b radvlm" || !ward.Attestation.Local {
 		t.Errorf("ward %+v", ward)
 	}
+	if s.Endpoints[0].AdapterVersion() != s.Endpoints[1].AdapterVersion() || s.Endpoints[2].AdapterVersion() == c.AdapterVersion() {
+		t.Error("openai and azure speak one protocol, gemini another")
+	}
 	if _, ok := s.For("gpt-5"); ok {
 		t.Error("an unknown model is served")
 	}
