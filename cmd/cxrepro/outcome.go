@@ -31,8 +31,38 @@ func (a *app) printOutcome(ctx context.Context, store *artifacts.Repository, r *
 		}
 		printReceipt(a.out, r, sheet)
 	}
+	if err := a.printAsked(ctx, store, r); err != nil {
+		return err
+	}
 	a.sayQuarantined(ctx, store, r)
 	return a.verdict(r)
+}
+
+// printAsked ends the output of a reproduction that asked models: the paper's summary
+// tables beside the published figures, and where the whole report is.
+func (a *app) printAsked(ctx context.Context, store *artifacts.Repository, r *contract.Receipt) error {
+	if r.Tables.IsZero() {
+		return nil
+	}
+	e, err := loadEvaluation(ctx, store, r)
+	if err != nil {
+		return err
+	}
+	var w io.Writer = a.out
+	if a.JSON() {
+		w = io.Discard
+	}
+	fmt.Fprintln(w)
+	path, err := a.showEvaluation(ctx, e, w)
+	if err != nil {
+		return err
+	}
+	if a.JSON() {
+		a.say("evaluation report: " + path)
+		return nil
+	}
+	_, err = fmt.Fprintf(w, "\nevaluation report %s\n", path)
+	return err
 }
 
 // quarantineSaid is how many quarantined items are named one by one.

@@ -33,11 +33,13 @@ func newDemoCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Run a whole reproduction on synthetic radiographs",
-		Long: `demo draws synthetic chest radiographs with known truth into the state directory, runs the
-experiment chexstruct-demo on them (a real server, a real model, every task), and prints
-the tables in the form of the paper's Table 6, how well each measurement recovers the
-truth, the receipt, and the path of the review sheet that shows every case. Nothing else
-is needed: no credentials, no accelerator.
+		Long: `demo draws synthetic chest radiographs with known truth into the state directory and runs the
+experiment cxreasonbench-demo on them: a real server, a real segmentation model, every task,
+a benchmark built from the findings, and its dialogues with two simulated models and a
+simulated judge that answer over a real connection. It prints the tables in the form of the
+paper's Table 6, how well each measurement recovers the truth, the receipt, the paths of the
+review sheet and of the evaluation's report, and at last Tables 3 and 4 of the two models
+beside the published ones. Nothing else is needed: no credentials, no accelerator.
 
 Run it again and every step is found; stop it in the middle and the same command goes on.
 
@@ -105,6 +107,9 @@ func (a *app) demo(ctx context.Context, f demoFlags) error {
 	printSummary(a.out, o.summary)
 	printRecovery(a.out, rec, len(truth))
 	printReceipt(a.out, o.receipt, a.sheetPath(ctx, o.store, o.receipt))
+	if err := a.printAsked(ctx, o.store, o.receipt); err != nil {
+		return err
+	}
 	return a.verdict(o.receipt)
 }
 
