@@ -58,12 +58,14 @@ func ParseKind(text string) (k Kind, ok bool) {
 // ViewTruth is what a view check should say of a picture.
 //
 // Turns counts clockwise quarter turns from upright, after a possible mirroring. A picture
-// that is no chest radiograph has neither turns nor mirroring nor inversion.
+// that is no chest radiograph has neither turns nor mirroring nor inversion. Of a part of a
+// chest nobody can tell whether it was mirrored: it is not.
 type ViewTruth struct {
 	View     cxr.ViewPosition // the zero value: no chest radiograph
 	Turns    int
 	Inverted bool
 	Mirrored bool
+	Part     bool // a cut film
 }
 
 // DrawKind draws picture (seed, index) of a kind at about long pixels on its longer side.
@@ -102,6 +104,7 @@ func drawKind(seed uint64, index int, k Kind, long int, o Options, keep [2]float
 	case KindPA, KindTurned90, KindTurned180, KindTurned270, KindInverted, KindMirrored:
 		im, err = withView(seed, index, cxr.ViewPA, o).film(long)
 	case KindCropped:
+		truth.Part = true
 		if im, err = withView(seed, index, cxr.ViewPA, o).film(2 * long); err == nil {
 			im = cutOut(im, s, keep)
 		}

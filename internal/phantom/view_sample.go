@@ -15,7 +15,7 @@ func ViewSample(seed uint64, index int) (*cxr.Image, ViewTruth, error) {
 		return nil, truth, err
 	}
 	if truth.View != 0 {
-		if truth.Mirrored = s.chance(0.22); truth.Mirrored {
+		if truth.Mirrored = s.chance(0.22) && !truth.Part; truth.Mirrored {
 			mirror(im)
 		}
 		if s.chance(0.45) {
