@@ -63,3 +63,20 @@ func TestDecodeReportsEverything(t *testing.T) {
 		t.Errorf("want three problems at once, got %v", err)
 	}
 }
+
+// FuzzDecode: whatever a file holds, it decodes, or its problems have places.
+func FuzzDecode(f *testing.F) {
+	f.Add("name: x\ncount: 3\nshare: 1\nwait: 90s\nclass: public\nnames:\n  a: b\n")
+	f.Add("name: &a x\ncount: *a\n")
+	f.Add("name: !!int 3\ncount: |\n  3\n")
+	f.Add("{name: x, count: 1, names: {<<: *x}}")
+	f.Add("- name\n---\ncount: 1\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		var s sample
+		_, err := Decode("a.yaml", []byte(text), "card", &s)
+		var se *Error
+		if err != nil && (!errors.As(err, &se) || len(se.Problems) == 0 || !strings.Contains(se.Problems[0].Where, "a.yaml")) {
+			t.Errorf("%v", err)
+		}
+	})
+}
