@@ -114,6 +114,9 @@ func receipt(pl *plan, in contract.ReceiptInput) *contract.Receipt {
 	for _, t := range []contract.ChunkTotals{in.Ingest.Totals, in.Totals, in.Summary.Totals} {
 		totals.Add(t)
 	}
+	if in.Evaluation != nil {
+		totals.Add(in.Evaluation.Tables.Totals)
+	}
 	m := in.Ingest.Manifest
 	r := &contract.Receipt{
 		Format: contract.ReceiptFormat, Reproduction: in.Reproduction, Name: pl.Spec.Name, Paper: pl.Spec.Paper,

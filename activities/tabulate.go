@@ -43,7 +43,7 @@ func (a *Activities) Tabulate(ctx context.Context, in contract.TabulateInput) (c
 		Format: contract.EvaluationResultsFormat, Findings: in.Results.Digest, Benchmark: in.Benchmark.Digest,
 		Evaluations: evaluations, Tables: rec.Result.Digest,
 	}, contract.EvaluationResultsMediaType)
-	return contract.TabulateResult{Summary: rec.Result, Results: results, ResultDigest: results.Digest}, err
+	return contract.TabulateResult{Summary: rec.Result, Results: results, ResultDigest: results.Digest, Totals: t.totals}, err
 }
 
 // tabulateKey is the key of the tables: what is counted, and what they print about it.

@@ -201,6 +201,7 @@ type TabulateResult struct {
 	Results      artifacts.Ref    `json:"results"`
 	ResultDigest artifacts.Digest `json:"result_digest"`
 	Reports      []Report         `json:"reports,omitempty"`
+	Totals       ChunkTotals      `json:"totals"`
 }
 
 // EvaluationResults lists everything that counts as the result of a reproduction that

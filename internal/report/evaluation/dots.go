@@ -65,7 +65,7 @@ const (
 // Dots draws the completion of a path, model by model.
 func (d *Document) Dots(p cxreasonbench.Path) template.HTML {
 	rows := d.dotRows(p, cxreasonbench.Completion)
-	top := 1.0
+	top := 5.0
 	for _, r := range rows {
 		for _, m := range r.Marks {
 			top = max(top, m.Value, m.High)
@@ -78,7 +78,7 @@ func (d *Document) Dots(p cxreasonbench.Path) template.HTML {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, `<svg class="dots" viewBox="0 0 %d %d" role="img" aria-label="Completion of %s by model">`, dotsWidth, height, cxreasonbench.PathTitle(p))
 	for v := 0.0; v <= top+step/2; v += step {
-		fmt.Fprintf(b, `<line class="grid" x1="%.1f" x2="%.1f" y1="%d" y2="%d"/><text class="tick" x="%.1f" y="%d">%g</text>`, x(v), x(v), dotsTop, dotsTop+dotsRow*len(rows), x(v), height-6, v)
+		fmt.Fprintf(b, `<line class="grid" x1="%.1f" x2="%.1f" y1="%d" y2="%d"/><text class="tick" x="%.1f" y="%d">%.4g</text>`, x(v), x(v), dotsTop, dotsTop+dotsRow*len(rows), x(v), height-6, v)
 	}
 	for i, r := range rows {
 		y := float64(dotsTop + i*dotsRow + dotsRow/2)
@@ -114,7 +114,7 @@ func (m dotMark) svg(x func(float64) float64, y float64) string {
 
 // niceStep is a round distance between marks of an axis.
 func niceStep(top float64) float64 {
-	for _, s := range []float64{0.2, 0.5, 1, 2, 5, 10, 20} {
+	for _, s := range []float64{1, 2, 5, 10, 20} {
 		if top/s <= 6 {
 			return s
 		}

@@ -249,7 +249,7 @@ func TestChosenTables(t *testing.T) {
 	greedy := *m.summary
 	greedy.Evaluations = greedy.Evaluations[:1]
 	d, err := Build(Input{Summary: &greedy}, Options{})
-	if err != nil || len(d.Missing) != 12 || d.Missing[0].Number != 8 || !strings.Contains(d.Missing[0].Why, "stochastic") {
+	if err != nil || len(d.Missing) != 12 || d.Missing[0].Number != 8 || !strings.Contains(d.Missing[0].Why, "stochastic") || len(d.MissingWords()) != 1 {
 		t.Errorf("missing: %+v %v", d.Missing, err)
 	}
 }
@@ -370,6 +370,9 @@ func TestPage(t *testing.T) {
 		if !strings.Contains(page, want) && !(want == `data-facts="Path 1, completion` && strings.Contains(page, `data-facts="Path 1 / GPT-4.1, completion`)) {
 			t.Errorf("no %q in the page", want)
 		}
+	}
+	if !strings.Contains(page[:1024], `content="`+d.Mark()+`"`) {
+		t.Error("the mark is not in the first kilobyte")
 	}
 	if strings.Contains(page, "<b>Other</b>") {
 		t.Error("markup of a model's name is let through")

@@ -23,6 +23,19 @@ var pageTemplate = template.Must(template.New("page.html").Funcs(template.FuncMa
 	"number": report.Number,
 }).ParseFS(pageFiles, "page/page.html"))
 
+// pageFormat changes when a page of the same result would look different.
+const pageFormat = "1"
+
+// Mark names result and form of a page; it stands in the first kilobyte of the file, so that a
+// page that is there need not be made again.
+func (d *Document) Mark() string {
+	compared := "alone"
+	if d.Options.Compare {
+		compared = "compared"
+	}
+	return d.Input.Result + " " + compared + " " + pageFormat
+}
+
 // pageData is what the template sees.
 type pageData struct {
 	*Document

@@ -55,7 +55,7 @@ func Reduce(data []byte, side int) (ReducedPicture, error) {
 		if _, grey := img.(*image.Gray); grey {
 			small = image.NewGray(image.Rect(0, 0, w, h))
 		}
-		draw.CatmullRom.Scale(small, small.Bounds(), img, img.Bounds(), draw.Src, nil)
+		draw.BiLinear.Scale(small, small.Bounds(), img, img.Bounds(), draw.Src, nil)
 		img = small
 	}
 	var out bytes.Buffer

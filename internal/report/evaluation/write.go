@@ -3,6 +3,7 @@ package evaluation
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"cxrepro/internal/contract"
@@ -23,7 +24,7 @@ func (d *Document) head() []string {
 		}
 		lines = append(lines, fmt.Sprintf("Not complete: %d cases are undetermined.", n))
 	}
-	lines = append(lines, "Rules: "+s.Rules.String()+". Benchmark: "+s.Benchmark.Rules+", "+report.Number(s.Benchmark.Cases)+" cases. Scoring: "+d.scoring()+".")
+	lines = append(lines, "Rules: "+s.Rules.String()+". Benchmark: "+s.Benchmark.Rules+", "+report.Number(s.Benchmark.Cases)+" cases. Scored "+d.scoring()+".")
 	if notice, _ := ClassNotice(s.Benchmark.DataUse); notice != "" {
 		lines = append(lines, notice)
 	}
@@ -33,8 +34,30 @@ func (d *Document) head() []string {
 	if d.Options.Compare {
 		lines = append(lines, "Compared with the paper: "+d.TallyWords()+".")
 	}
-	for _, m := range d.Missing {
-		lines = append(lines, fmt.Sprintf("Table %d is not here: %s.", m.Number, m.Why))
+	for _, words := range d.MissingWords() {
+		lines = append(lines, "Not here: "+words+".")
+	}
+	return lines
+}
+
+// MissingWords says which tables are missing, a line for each reason.
+func (d *Document) MissingWords() []string {
+	var lines []string
+	for i, m := range d.Missing {
+		if slices.ContainsFunc(d.Missing[:i], func(x Missing) bool { return x.Why == m.Why }) {
+			continue
+		}
+		var numbers []string
+		for _, x := range d.Missing[i:] {
+			if x.Why == m.Why {
+				numbers = append(numbers, fmt.Sprint(x.Number))
+			}
+		}
+		word := "tables "
+		if len(numbers) == 1 {
+			word = "table "
+		}
+		lines = append(lines, word+strings.Join(numbers, ", ")+": "+m.Why)
 	}
 	return lines
 }
