@@ -101,7 +101,7 @@ func (a *asking) put(v any, mediaType string) artifacts.Ref {
 func askMany(ctx workflow.Context, in contract.AskInput, from, count int) error {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue: contract.QueueAsk("ask", "model-a"), StartToCloseTimeout: 10 * time.Second, ScheduleToCloseTimeout: time.Minute,
-		HeartbeatTimeout: 2 * time.Second, RetryPolicy: &temporal.RetryPolicy{InitialInterval: 100 * time.Millisecond, BackoffCoefficient: 1},
+		HeartbeatTimeout: 5 * time.Second, RetryPolicy: &temporal.RetryPolicy{InitialInterval: 100 * time.Millisecond, BackoffCoefficient: 1},
 	})
 	var calls []workflow.Future
 	for i := range count {
@@ -139,7 +139,7 @@ func (a *asking) worker(name string, change func(*Options)) *Worker {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	o := Options{Client: a.client, Store: a.store, Name: name, Queue: "ask", NoCPU: true, NoGPU: true, Cache: a.t.TempDir(), Endpoints: set, Lease: 1500 * time.Millisecond,
+	o := Options{Client: a.client, Store: a.store, Name: name, Queue: "ask", NoCPU: true, NoGPU: true, Cache: a.t.TempDir(), Endpoints: set, Lease: 5 * time.Second,
 		Getenv: func(string) string { return "sk-test" }}
 	change(&o)
 	w, err := Start(o)
@@ -191,7 +191,7 @@ func TestOneWorkerAsks(t *testing.T) {
 	}
 	second := a.worker("second", func(*Options) {})
 	defer a.stop(second)
-	// Several leases long, so that the second one looks for it more than once.
+	// Long enough that the second one looks for the lease several times.
 	for from := 4; from < 40; from += 12 {
 		if err := a.ask(from, 12); err != nil {
 			t.Fatal(err)
