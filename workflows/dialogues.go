@@ -177,7 +177,11 @@ func (d *dialogues) lookUp(ctx workflow.Context) {
 		out, err := call(ctx, d.in.Common, cpu, contract.LoadDialogues, contract.LoadDialoguesInput{Range: rangeOf(d.in), Dialogues: places})
 		d.loading, d.changed = nil, true
 		if err != nil {
-			if ctx.Err() == nil {
+			switch {
+			case ctx.Err() != nil:
+			case contract.Pauses(typeOf(err)):
+				d.trouble(ctx, err)
+			default:
 				d.err = err
 			}
 			d.in.Again = append(places, d.in.Again...)

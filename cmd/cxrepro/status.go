@@ -93,8 +93,8 @@ func finished(ctx context.Context, store *artifacts.Repository) ([]known, error)
 	return list, nil
 }
 
-// stateUnfinished is a reproduction that was begun and has no receipt, while no server tells
-// more: it was paused, cancelled or killed, and the same `run` goes on with it.
+// stateUnfinished is a reproduction that was begun and has no receipt: it was paused, cancelled
+// or killed, or ended with undetermined cases, and the same `run` goes on with it.
 const stateUnfinished = "unfinished"
 
 // begun adds the reproductions that the store knows by their open pins.
@@ -163,6 +163,9 @@ func underWay(ctx context.Context, c client.Client, list []known) ([]known, erro
 			if slices.ContainsFunc(list, func(k known) bool { return k.ID == id }) {
 				continue
 			}
+			if state == contract.StateDone {
+				state = stateUnfinished // it ended without a recorded receipt: cases are undetermined
+			}
 			k := known{ID: id, State: state, Started: e.GetStartTime().AsTime()}
 			if e.GetCloseTime() != nil {
 				at := e.GetCloseTime().AsTime()
@@ -217,6 +220,9 @@ func (a *app) statusOne(ctx context.Context, id string) (err error) {
 	}
 	if err != nil {
 		return &exitError{Code: exitUnreachable, Err: fmt.Errorf("no worker answered: %w", err), Hint: "start one with `cxrepro up` or `cxrepro worker`, or go on with `cxrepro run`"}
+	}
+	if v.State == contract.StateDone {
+		v.State = stateUnfinished // no receipt is recorded: cases are undetermined
 	}
 	if a.JSON() {
 		return json.NewEncoder(a.out).Encode(v)
