@@ -199,8 +199,9 @@ func taskRow(rules Rules, task Task, path Path, c Counts) ScoreRow {
 		first = c.Accepted()
 	}
 	passed += first
-	var row ScoreRow
-	for _, col := range Columns(path) {
+	columns := Columns(path)
+	row := ScoreRow{Cells: make([]Cell, 0, len(columns))}
+	for _, col := range columns {
 		cell := Cell{Column: col}
 		switch col {
 		case Initial:
@@ -257,9 +258,10 @@ var meanOrder = [...]Task{
 func groupRows(path Path, tasks map[Task]ScoreRow) map[Group]ScoreRow {
 	groups := map[Group]ScoreRow{}
 	for _, g := range Groups() {
-		var row ScoreRow
-		for i, col := range Columns(path) {
-			var plain, ref []Figure
+		columns := Columns(path)
+		row := ScoreRow{Cells: make([]Cell, 0, len(columns))}
+		for i, col := range columns {
+			plain, ref := make([]Figure, 0, len(meanOrder)), make([]Figure, 0, len(meanOrder))
 			for _, t := range meanOrder {
 				if !g.Has(t) {
 					continue
