@@ -20,7 +20,7 @@ const (
 	KindTurned270
 	KindInverted // a PA film with black and white exchanged
 	KindMirrored // a PA film with left and right exchanged
-	KindCropped  // a PA film of which a part was cut out
+	KindCropped  // a PA film of which one side is left
 	KindSlice    // an axial slice such as CT makes
 	KindTwoPanel // two pictures side by side in one file
 )
@@ -72,17 +72,24 @@ type ViewTruth struct {
 //
 // Errors: an invalid kind, sides outside MinSide..MaxSide.
 func DrawKind(seed uint64, index int, k Kind, long int) (*cxr.Image, ViewTruth, error) {
-	return drawKind(seed, index, k, long, Options{}, cutKeeps)
+	return drawKind(seed, index, k, long, Options{}, cutDrawn)
 }
 
-// What a cut film keeps of a side: little enough that no chest can be measured in it, and
-// more in training, where a view check learns not to mind.
+// cutting is how a film is cut: the share that is kept, and in how many ways: two keep a
+// side, two more the upper or the lower part, the fifth a zone.
+type cutting struct {
+	lo, hi float64
+	ways   int
+}
+
+// A drawn film keeps a side: which way is up can be told, and no chest can be measured. Of
+// strips and zones, up and down can hardly be told; they are for training alone.
 var (
-	cutKeeps      = [2]float64{0.26, 0.36}
-	cutKeepsTrain = [2]float64{0.36, 0.46}
+	cutDrawn   = cutting{0.30, 0.42, 2}
+	cutTrained = cutting{0.36, 0.46, 5}
 )
 
-func drawKind(seed uint64, index int, k Kind, long int, o Options, keep [2]float64) (*cxr.Image, ViewTruth, error) {
+func drawKind(seed uint64, index int, k Kind, long int, o Options, cut cutting) (*cxr.Image, ViewTruth, error) {
 	truth := ViewTruth{View: cxr.ViewPA}
 	s := newStream(seed, index, "kind "+k.String())
 	var im *cxr.Image
@@ -106,7 +113,7 @@ func drawKind(seed uint64, index int, k Kind, long int, o Options, keep [2]float
 	case KindCropped:
 		truth.Part = true
 		if im, err = withView(seed, index, cxr.ViewPA, o).film(2 * long); err == nil {
-			im = cutOut(im, s, keep)
+			im = cutOut(im, s, cut)
 		}
 	default:
 		return nil, truth, fmt.Errorf("phantom %d of seed %d: %s", index, seed, k)
@@ -189,10 +196,10 @@ func invert(m *cxr.Image) {
 
 // cutOut returns a part of a film that shows no whole chest: one side, the upper or the
 // lower part, or one zone.
-func cutOut(m *cxr.Image, s *stream, keeps [2]float64) *cxr.Image {
+func cutOut(m *cxr.Image, s *stream, cut cutting) *cxr.Image {
 	part := func(lo, hi float64, n int) (int, int) { return int(float64(n) * lo), int(float64(n) * hi) }
 	x0, x1, y0, y1 := 0, m.Width, 0, m.Height
-	switch keep := s.uniform(keeps[0], keeps[1]); s.intn(5) {
+	switch keep := s.uniform(cut.lo, cut.hi); s.intn(cut.ways) {
 	case 0:
 		_, x1 = part(0, keep, m.Width)
 	case 1:

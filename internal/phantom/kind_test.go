@@ -15,7 +15,7 @@ import (
 func TestPinnedKinds(t *testing.T) {
 	want := map[Kind]string{
 		KindPA: "f8f842d96d5cbecf", KindAP: "e57d4381d876dcbd", KindLateral: "e8f72e9802c7b351", KindTurned90: "57c9dbd7aea3834f", KindTurned180: "6e8f2ea52d587342", KindTurned270: "0470a10e47c5e440",
-		KindInverted: "6f6037efc6adc000", KindMirrored: "f9589ea00f43e727", KindCropped: "966dd092f3cba1c3", KindSlice: "73bb2fe82e16746d", KindTwoPanel: "77c1f789530074d3",
+		KindInverted: "6f6037efc6adc000", KindMirrored: "f9589ea00f43e727", KindCropped: "58e1195b375a98e1", KindSlice: "73bb2fe82e16746d", KindTwoPanel: "77c1f789530074d3",
 	}
 	require.Len(t, want, len(Kinds()))
 	for _, k := range Kinds() {

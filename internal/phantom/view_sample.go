@@ -10,7 +10,7 @@ func ViewSample(seed uint64, index int) (*cxr.Image, ViewTruth, error) {
 	o := Options{Wide: s.chance(0.5)}
 	long := 260 + s.intn(200)
 	k := viewKind(s.float())
-	im, truth, err := drawKind(seed, index, k, long, o, cutKeepsTrain)
+	im, truth, err := drawKind(seed, index, k, long, o, cutTrained)
 	if err != nil {
 		return nil, truth, err
 	}
