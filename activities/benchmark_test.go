@@ -18,6 +18,7 @@ import (
 	"cxrepro/artifacts"
 	"cxrepro/artifacts/memstore"
 	"cxrepro/experiments"
+	"cxrepro/internal/anatomy"
 	"cxrepro/internal/chexstruct"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxr"
@@ -51,7 +52,7 @@ benchmark: {source: build, cases: 24, sample: balanced, pictures: official, seed
 
 // bench is a store with measured phantoms, and the activities one after the other.
 type bench struct {
-	t        *testing.T
+	t        testing.TB
 	a        *Activities
 	env      *testsuite.TestActivityEnvironment
 	plan     artifacts.Ref
@@ -114,11 +115,11 @@ func try[In, Out any](b *bench, fn func(context.Context, In) (Out, error), in In
 }
 
 // newBench plans a spec on a store.
-func newBench(t *testing.T, store *artifacts.Repository, data map[string]fs.FS, spec string, sets ...string) *bench {
+func newBench(t testing.TB, store *artifacts.Repository, data map[string]fs.FS, spec string, sets ...string) *bench {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	b := &bench{t: t, env: suite.NewTestActivityEnvironment()}
-	b.env.SetTestTimeout(2 * time.Minute)
+	b.env.SetTestTimeout(10 * time.Minute)
 	s, err := experiments.Parse("spec.yaml", []byte(spec), sets...)
 	if err != nil {
 		t.Fatal(err)
@@ -143,7 +144,7 @@ func newBench(t *testing.T, store *artifacts.Repository, data map[string]fs.FS, 
 }
 
 // measured is a bench whose phantoms have their findings.
-func measured(t *testing.T, store *artifacts.Repository, sets ...string) *bench {
+func measured(t testing.TB, store *artifacts.Repository, sets ...string) *bench {
 	t.Helper()
 	data, err := phantomFiles()
 	if err != nil {
@@ -425,4 +426,45 @@ func TestImportRelease(t *testing.T) {
 	})
 	spec = strings.Replace(releaseSpec, ", counts: any", "", 1)
 	refused("counts", "the release has 100", func(fstest.MapFS) {})
+}
+
+// TestDroppedCase holds that a case of which a picture cannot be shown is left out and counted,
+// and that the others stay.
+func TestDroppedCase(t *testing.T) {
+	ctx, store := context.Background(), memstore.Open()
+	b := measured(t, store, "benchmark.cases=12")
+	plan := act(b, b.a.PlanBenchmark, contract.PlanBenchmarkInput{Plan: b.plan, Manifest: b.manifest.Manifest, Outputs: b.outputs})
+	drawn := get[contract.BenchmarkPlan](b, plan.Drawn)
+	data, err := store.Get(ctx, drawn.Cases[0].Masks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full, err := anatomy.Decode(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bare, err := anatomy.NewMasks(full.GridW, full.GridH, full.NativeW, full.NativeH, full.Declared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if drawn.Cases[0].Masks, err = store.Put(ctx, bare.Encode(), anatomy.MediaType); err != nil {
+		t.Fatal(err)
+	}
+	changed, err := putJSON(ctx, store, drawn, contract.BenchmarkPlanMediaType)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := act(b, b.a.BuildCases, contract.BuildCasesInput{Plan: b.plan, Drawn: changed})
+	built := get[contract.BuiltCases](b, r.Output)
+	first := drawn.Cases[0].Source.Task.String()
+	if !slices.Equal(built.Dropped, []contract.Count{{Name: first, N: 1}}) || len(built.Cases) != len(drawn.Cases)-1 {
+		t.Errorf("%d of %d cases, dropped %v", len(built.Cases), len(drawn.Cases), built.Dropped)
+	}
+	out := act(b, b.a.AssembleBenchmark, contract.AssembleBenchmarkInput{Plan: b.plan, Drawn: changed, Outputs: []artifacts.Ref{b.packed(r.Output)}})
+	if out.Cases != len(built.Cases) || !slices.Contains(out.Short, contract.Count{Name: first, N: 1}) {
+		t.Errorf("%d cases, short %v", out.Cases, out.Short)
+	}
+	if told := get[contract.Benchmark](b, out.Benchmark).Tasks[0]; told.Left[cxreasonbench.MissingOverlay] != 1 || told.Cases != 0 {
+		t.Errorf("the manifest says %+v", told)
+	}
 }

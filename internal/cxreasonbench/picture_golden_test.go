@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"image"
 	"image/color"
 	"image/png"
@@ -355,5 +356,45 @@ func keep(t testing.TB, name string, data []byte) {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestNotShown holds that what cannot be drawn is known before, by structure, and has its error.
+func TestNotShown(t *testing.T) {
+	s := goldenScene(t, "syn-ova")
+	rules := rulesOf(t, AsReleased, nil) // the reference has the cardiomediastinum only
+	for _, task := range Tasks() {
+		for _, name := range Structures(task) {
+			if o := (Overlay{task, name}); !s.Shows(rules, o) {
+				t.Errorf("%s of %s is not shown", name, task)
+			}
+		}
+	}
+	s.Marks = Marks{}
+	lines := []Overlay{{chexstruct.Cardiomegaly, "thoracic_width_heart"}, {chexstruct.Rotation, "clavicle_both"}, {chexstruct.AorticKnobEnlargement, "aortic_knob"}}
+	for _, o := range lines {
+		if _, err := s.DrawStructure(rules, ProfileNative, o); s.Shows(rules, o) || !errors.Is(err, ErrNotShown) {
+			t.Errorf("%v without its marks: %v", o, err)
+		}
+	}
+	if s.Shows(rules, Overlay{chexstruct.Rotation, "elbow"}) {
+		t.Error("an unknown structure is shown")
+	}
+	item := func(p Picture) []Item { return []Item{{Questions: []Question{{Pictures: []Picture{p}}}}} }
+	for _, p := range []Picture{
+		{AnnotatedPicture, "/rotation/c.png"}, {StructurePicture, "/cardiomegaly/thoracic_width_heart/c.png"},
+	} {
+		if _, err := s.DrawItems(rules, ProfileNative, item(p)); !errors.Is(err, ErrNotShown) {
+			t.Errorf("%s: %v", p.Path, err)
+		}
+	}
+	for _, p := range []Picture{{StructurePicture, "/rotation/c.png"}, {AnnotatedPicture, "/rotation/midline/c.png"}, {StructurePicture, "heart"}} {
+		if _, err := s.DrawItems(rules, ProfileNative, item(p)); err == nil || errors.Is(err, ErrNotShown) {
+			t.Errorf("%s: %v", p.Path, err)
+		}
+	}
+	drawn, err := s.DrawItems(rules, ProfileOfficial, item(Picture{StructurePicture, "/cardiomegaly/heart/c.png"}))
+	if err != nil || len(drawn["/cardiomegaly/heart/c.png"]) == 0 {
+		t.Errorf("the heart: %v", err)
 	}
 }
