@@ -36,7 +36,6 @@ func (r *Rule) failure() *apiError {
 const (
 	garbageText = "Both statements concern the picture, and there is something to be said for either."
 	refusalText = "I'm sorry, but I cannot help with the interpretation of medical images."
-	shortReply  = 24
 )
 
 // spoil changes a reply the way a fault of the reply does.
