@@ -33,9 +33,9 @@ const mostMatches = 8
 
 // find resolves a key, a digest, or 8 or more hexadecimal digits of one, perhaps behind
 // "sha256:" or "<step>/".
-func (a *app) find(ctx context.Context, store *artifacts.Repository, name string) (t target, err error) {
+func (a *app) find(ctx context.Context, x *shelfIndex, name string) (t target, err error) {
 	if key, kerr := artifacts.ParseKey(name); kerr == nil {
-		return a.findKey(ctx, store, key)
+		return a.findKey(ctx, x.store, key)
 	}
 	step, hex := "", name
 	if s, rest, ok := strings.Cut(name, "/"); ok {
@@ -45,61 +45,57 @@ func (a *app) find(ctx context.Context, store *artifacts.Repository, name string
 	if len(hex) < 8 || len(hex) > 64 || strings.Trim(hex, "0123456789abcdef") != "" {
 		return t, usageError("see `cxrepro artifacts ls`", "%q names nothing: want <step>/sha256:<digits>, sha256:<digits>, or 8 to 64 lower-case hexadecimal digits", name)
 	}
-	cache, err := a.cache(ctx, store)
+	cat, err := x.catalog(ctx)
 	if err != nil {
 		return t, err
 	}
-	defer func() { err = errors.Join(err, cache.Close()) }()
-	found, err := cache.Find(ctx, hex, 10_000)
+	found, err := cat.Matching(ctx, hex, 10_000)
 	if err != nil {
 		return t, err
 	}
 	meanings := map[string]target{}
-	for _, e := range found {
-		if step != "" && e.Record.Key.Step != step {
+	for _, s := range found {
+		if step != "" && s.Key.Step != step {
 			continue
 		}
+		rec := artifacts.Record{Key: s.Key, Result: s.Result, Statement: artifacts.Ref{Digest: s.Statement}}
 		for _, m := range []struct {
 			digest artifacts.Digest
 			kind   string
-			ref    artifacts.Ref
-		}{
-			{e.Record.Key.Digest, targetEntry, e.Record.Result},
-			{e.Record.Result.Digest, targetEntry, e.Record.Result},
-			{e.Record.Statement.Digest, targetStatement, e.Record.Statement},
-		} {
+		}{{s.Key.Digest, targetEntry}, {s.Result.Digest, targetEntry}, {s.Statement, targetStatement}} {
 			// One result may belong to several keys; the first stands for them.
 			if text := m.digest.Hex(); strings.HasPrefix(text, hex) {
 				if _, dup := meanings[text]; !dup {
-					meanings[text] = target{kind: m.kind, record: e.Record, ref: m.ref}
+					meanings[text] = target{kind: m.kind, record: rec, ref: s.Result}
 				}
 			}
 		}
 	}
 	if step == "" {
-		if err := a.findObjects(ctx, store, hex, meanings); err != nil {
+		if err := a.findObjects(ctx, x.store, hex, meanings); err != nil {
 			return t, err
 		}
 	}
 	if t, err = choose(name, meanings); err != nil {
 		return t, err
 	}
-	return t, entryOf(ctx, store, &t.record)
+	return t, x.complete(ctx, &t)
 }
 
-// entryOf adds what the cache does not keep: the statement of an entry that carries it.
-func entryOf(ctx context.Context, store *artifacts.Repository, rec *artifacts.Record) error {
-	if rec.Key.IsZero() || len(rec.Inline) > 0 {
+// complete reads the entry that a target of the catalog stands for.
+func (x *shelfIndex) complete(ctx context.Context, t *target) error {
+	if t.kind != targetEntry && t.kind != targetStatement {
 		return nil
 	}
-	now, err := store.Entry(ctx, rec.Key)
-	if errors.Is(err, artifacts.ErrNotFound) {
-		return nil // a tombstone, or removed since
+	now, err := x.store.Entry(ctx, t.record.Key)
+	if err != nil {
+		return err
 	}
-	if err == nil && now.Statement == rec.Statement {
-		*rec = now
+	t.record = now
+	if t.kind == targetStatement {
+		t.ref = now.Statement
 	}
-	return err
+	return nil
 }
 
 func choose(name string, meanings map[string]target) (target, error) {

@@ -132,10 +132,11 @@ With --json: the pin, {"name","roots":[...],"keys":[...],"note","created"}.`,
 
 func (a *app) pin(ctx context.Context, store *artifacts.Repository, name string, things []string, note string) error {
 	p := artifacts.Pin{Name: name, Note: note}
+	x := a.index(store)
 	for _, thing := range things {
-		t, err := a.find(ctx, store, thing)
+		t, err := a.find(ctx, x, thing)
 		if err != nil {
-			return artifactsError(err)
+			return errors.Join(artifactsError(err), x.Close())
 		}
 		switch t.kind {
 		case targetEntry:

@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 
 	"cxrepro/artifacts"
-	"cxrepro/artifacts/sqlcache"
 	"cxrepro/internal/contract"
 )
 
@@ -36,25 +34,25 @@ type runReason struct {
 	Example artifacts.Key `json:"example,omitzero"`
 }
 
-// mostExplained is how many keys of one step are compared with earlier ones: each costs a
-// pass over the step.
+// mostExplained is how many keys of one step are compared with earlier ones: each is compared
+// with up to mostCompared.
 const mostExplained = 20
 
 var reproductionID = regexp.MustCompile(`^[0-9a-f]{16}$`)
 
 // explainReproduction says why a finished reproduction ran what it ran. ok is false when
 // no finished reproduction has that id.
-func (a *app) explainReproduction(ctx context.Context, store *artifacts.Repository, id string) (e *explainedReproduction, ok bool, err error) {
+func (a *app) explainReproduction(ctx context.Context, x *shelfIndex, id string) (e *explainedReproduction, ok bool, err error) {
 	if !reproductionID.MatchString(id) {
 		return nil, false, nil
 	}
-	r, _, err := receiptOf(ctx, store, id)
+	r, _, err := receiptOf(ctx, x.store, id)
 	if err != nil || r == nil {
 		return nil, false, err
 	}
 	e = &explainedReproduction{Kind: "reproduction", Reproduction: id, ResultDigest: r.ResultDigest, Steps: r.Steps, Reasons: []runReason{}}
 	for _, s := range r.BySteps {
-		keys, more, err := a.ownKeys(ctx, store, s.Step, id)
+		keys, more, err := x.ownKeys(ctx, s.Step, id)
 		if err != nil {
 			return nil, false, err
 		}
@@ -63,7 +61,7 @@ func (a *app) explainReproduction(ctx context.Context, store *artifacts.Reposito
 			e.Reasons = append(e.Reasons, runReason{Step: s.Step, Keys: s.Run})
 		}
 		for _, key := range keys {
-			one, err := a.explain(ctx, store, key.String(), id)
+			one, err := a.explain(ctx, x, key.String(), id)
 			if err != nil {
 				return nil, false, err
 			}
@@ -74,22 +72,16 @@ func (a *app) explainReproduction(ctx context.Context, store *artifacts.Reposito
 }
 
 // ownKeys lists the first keys of a step that the reproduction computed itself.
-func (a *app) ownKeys(ctx context.Context, store *artifacts.Repository, step, id string) (keys []artifacts.Key, more int, err error) {
-	cache, err := a.cache(ctx, store)
+func (x *shelfIndex) ownKeys(ctx context.Context, step, id string) (keys []artifacts.Key, more int, err error) {
+	cat, err := x.catalog(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	err = cache.Step(ctx, step, func(c sqlcache.Entry) error {
-		switch {
-		case c.Reproduction != id:
-		case len(keys) < mostExplained:
-			keys = append(keys, c.Record.Key)
-		default:
-			more++
-		}
-		return nil
-	})
-	return keys, more, errors.Join(err, cache.Close())
+	steps, total, err := cat.Own(ctx, step, id, mostExplained)
+	for _, s := range steps {
+		keys = append(keys, s.Key)
+	}
+	return keys, total - len(keys), err
 }
 
 // count adds one explained key to the reason it shares.

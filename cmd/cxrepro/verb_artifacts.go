@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -14,9 +13,7 @@ import (
 
 	"cxrepro/artifacts"
 	"cxrepro/artifacts/dirstore"
-	"cxrepro/artifacts/sqlcache"
 	"cxrepro/artifacts/storeurl"
-	"cxrepro/internal/catalog"
 )
 
 func newArtifactsCommand(a *app) *cobra.Command {
@@ -72,18 +69,6 @@ func artifactsError(err error) error {
 	return &exitError{Code: code, Err: err, Hint: artifacts.HintOf(err)}
 }
 
-// cache opens the local cache of the store and brings it up to date.
-func (a *app) cache(ctx context.Context, store *artifacts.Repository) (*sqlcache.Cache, error) {
-	c, err := sqlcache.Open(ctx, filepath.Join(a.StateDir(), "cache"), store.URL())
-	if err != nil {
-		return nil, err
-	}
-	if _, err := c.Refresh(ctx, store, a.slowly("reading the index: %d entries")); err != nil {
-		return nil, errors.Join(artifactsError(err), c.Close())
-	}
-	return c, nil
-}
-
 // slowly returns a progress function that talks only when the work takes long.
 func (a *app) slowly(format string) func(int64) {
 	next := time.Now().Add(2 * time.Second)
@@ -121,8 +106,9 @@ With --json, one line instead of the bytes: {"digest","size","media_type"}.`,
 }
 
 func (a *app) cat(ctx context.Context, store *artifacts.Repository, name string, statement bool) error {
-	t, err := a.find(ctx, store, name)
-	if err != nil {
+	x := a.index(store)
+	t, err := a.find(ctx, x, name)
+	if err := errors.Join(err, x.Close()); err != nil {
 		return err
 	}
 	ref, isStatement := t.ref, t.kind == targetStatement
@@ -237,27 +223,17 @@ func faultHint(open []artifacts.Fault) string {
 func newArtifactsReindexCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "reindex",
-		Short: "Rebuild the local cache of the store's index",
-		Long: `reindex throws the local cache and the catalog (<state>/cache) away and rebuilds both from the
-store alone: entries, statements, blobs, model calls, lineage. They only make questions quick;
-nothing is lost with them. ` + "`cxrepro catalog digest`" + ` is the same before and after.
+		Short: "Rebuild the local catalog of the store",
+		Long: `reindex throws the catalog (<state>/cache) away and rebuilds it from the store alone: entries,
+statements, model calls, lineage. It only makes questions quick; nothing is lost with it, and
+` + "`cxrepro catalog digest`" + ` is the same before and after.
 
-With --json: {"entries","blobs","bytes","edges","added","removed","catalog":{"steps",
-"removed_steps","calls","artifacts","links","read","forgotten"}}.`,
+With --json: {"steps","removed_steps","calls","artifacts","links","read","forgotten"}.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			store, err := a.readStore(c.Context())
 			if err != nil {
 				return err
-			}
-			cache, err := sqlcache.Open(c.Context(), filepath.Join(a.StateDir(), "cache"), store.URL())
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, cache.Close()) }()
-			n, err := cache.Reindex(c.Context(), store, a.slowly("reading the index: %d entries"))
-			if err != nil {
-				return artifactsError(err)
 			}
 			cat, err := a.openCatalog(c.Context(), store)
 			if err != nil {
@@ -269,12 +245,9 @@ With --json: {"entries","blobs","bytes","edges","added","removed","catalog":{"st
 				return artifactsError(err)
 			}
 			if a.JSON() {
-				return a.printJSON(struct {
-					sqlcache.Counts
-					Catalog catalog.Counts `json:"catalog"`
-				}{n, k})
+				return a.printJSON(k)
 			}
-			_, err = fmt.Fprintf(a.out, "%d entries, %d blobs (%s), %d model calls, %d lineage links\n", n.Entries, n.Blobs, size(n.Bytes), k.Calls, k.Links)
+			_, err = fmt.Fprintf(a.out, "%d entries, %d removed ones, %d model calls, %d artifacts, %d lineage links\n", k.Steps, k.Removed, k.Calls, k.Artifacts, k.Links)
 			return err
 		},
 	}

@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"cxrepro/artifacts"
-	"cxrepro/artifacts/sqlcache"
+	"cxrepro/internal/catalog"
 	"cxrepro/internal/provenance"
 )
 
@@ -65,19 +67,21 @@ removed-blob; nearest is null when there is no earlier key; reused is there with
 
 Exit codes: 0 explained; 1 nothing of that name; 2 ambiguous or no name; 6 store unreachable.`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) (err error) {
 			store, err := a.readStore(c.Context())
 			if err != nil {
 				return err
 			}
-			if e, ok, err := a.explainReproduction(c.Context(), store, args[0]); err != nil {
+			x := a.index(store)
+			defer func() { err = errors.Join(err, x.Close()) }()
+			if e, ok, err := a.explainReproduction(c.Context(), x, args[0]); err != nil {
 				return artifactsError(err)
 			} else if ok && a.JSON() {
 				return a.printJSON(e)
 			} else if ok {
 				return a.showReproduction(e)
 			}
-			e, err := a.explain(c.Context(), store, args[0], reproduction)
+			e, err := a.explain(c.Context(), x, args[0], reproduction)
 			if err != nil {
 				return artifactsError(err)
 			}
@@ -91,8 +95,8 @@ Exit codes: 0 explained; 1 nothing of that name; 2 ambiguous or no name; 6 store
 	return c
 }
 
-func (a *app) explain(ctx context.Context, store *artifacts.Repository, query, reproduction string) (*explanation, error) {
-	t, err := a.find(ctx, store, query)
+func (a *app) explain(ctx context.Context, x *shelfIndex, query, reproduction string) (*explanation, error) {
+	t, err := a.find(ctx, x, query)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +107,7 @@ func (a *app) explain(ctx context.Context, store *artifacts.Repository, query, r
 	switch t.kind {
 	case targetBlob:
 		e.Result = t.ref
-		e.PartOf, err = partOf(ctx, store, t.ref.Digest)
+		e.PartOf, err = partOf(ctx, x.store, t.ref.Digest)
 		e.Summary = "a part of other results: no step has it as its own result"
 		return e, err
 	case targetRemoved:
@@ -111,12 +115,12 @@ func (a *app) explain(ctx context.Context, store *artifacts.Repository, query, r
 		e.Summary = "garbage collection removed this blob"
 		return e, nil
 	}
-	return e, a.explainRecord(ctx, store, e, t.record, reproduction)
+	return e, a.explainRecord(ctx, x, e, t.record, reproduction)
 }
 
 // explainRecord fills in what the statement and the other keys of the step say.
-func (a *app) explainRecord(ctx context.Context, store *artifacts.Repository, e *explanation, rec artifacts.Record, reproduction string) error {
-	data, err := store.StatementOf(ctx, rec)
+func (a *app) explainRecord(ctx context.Context, x *shelfIndex, e *explanation, rec artifacts.Record, reproduction string) error {
+	data, err := x.store.StatementOf(ctx, rec)
 	if errors.Is(err, artifacts.ErrNotFound) {
 		e.Summary = "its statement is gone: how it was computed is not known"
 		return nil
@@ -140,7 +144,7 @@ func (a *app) explainRecord(ctx context.Context, store *artifacts.Repository, e 
 		reused := reproduction != e.Computed.Reproduction
 		e.Reused = &reused
 	}
-	err = store.Conflicts(ctx, e.Key.Step, func(c artifacts.Conflict) error {
+	err = x.store.Conflicts(ctx, e.Key.Step, func(c artifacts.Conflict) error {
 		if c.Key == e.Key {
 			e.Conflicts++
 		}
@@ -149,37 +153,45 @@ func (a *app) explainRecord(ctx context.Context, store *artifacts.Repository, e 
 	if err != nil {
 		return err
 	}
-	cache, err := a.cache(ctx, store)
-	if err != nil {
-		return err
-	}
-	err = nearestEarlier(ctx, cache, e, st)
+	err = x.nearestEarlier(ctx, e, st)
 	e.Summary = summary(e, reproduction)
-	return errors.Join(err, cache.Close())
+	return err
 }
+
+// mostCompared is with how many earlier keys of a step one is compared. A step that has more is
+// represented by those that share most materials, and by the latest.
+const mostCompared = 1000
 
 // nearestEarlier looks among the keys of the step that were finished before ours began.
 // What the same reproduction computed for its other items is no reason, except where the
 // step's version is all that changed.
-func nearestEarlier(ctx context.Context, cache *sqlcache.Cache, e *explanation, st provenance.Statement) error {
-	search := provenance.NewNearest(st.Predicate.KeyDocument)
-	began := e.Computed.Started
-	who := map[string]string{}
-	err := cache.Step(ctx, e.Key.Step, func(c sqlcache.Entry) error {
-		if c.Record.Key == e.Key || !c.Finished.Before(began) || len(c.KeyDocument) == 0 {
-			return nil
-		}
-		if c.Reproduction == e.Computed.Reproduction && !onlyVersion(st.Predicate.KeyDocument, c.KeyDocument) {
-			return nil
-		}
-		e.Earlier++
-		name := c.Record.Key.String()
-		who[name] = c.Reproduction
-		search.Offer(provenance.Earlier{Name: name, Document: c.KeyDocument, Finished: c.Finished})
-		return nil
-	})
+func (x *shelfIndex) nearestEarlier(ctx context.Context, e *explanation, st provenance.Statement) error {
+	cat, err := x.catalog(ctx)
 	if err != nil {
 		return err
+	}
+	ours := catalog.Step{Key: e.Key, Reproduction: e.Computed.Reproduction, Started: e.Computed.Started}
+	found, total, err := cat.Earlier(ctx, ours, mostCompared)
+	if err != nil {
+		return err
+	}
+	e.Earlier = total
+	search := provenance.NewNearest(st.Predicate.KeyDocument)
+	who := map[string]string{}
+	for _, s := range found {
+		doc, err := x.keyDocument(ctx, s.Key)
+		if err != nil {
+			return err
+		}
+		if doc == nil || s.Reproduction == ours.Reproduction && !onlyVersion(st.Predicate.KeyDocument, doc) {
+			continue
+		}
+		if s.Reproduction == ours.Reproduction {
+			e.Earlier++
+		}
+		name := s.Key.String()
+		who[name] = s.Reproduction
+		search.Offer(provenance.Earlier{Name: name, Document: doc, Finished: s.Finished})
 	}
 	if best, how, ok := search.Best(); ok {
 		e.Nearest = &nearest{Key: best.Name, Reproduction: who[best.Name], Finished: best.Finished, Equal: how.Equal, Differs: how.Differs}
@@ -198,8 +210,7 @@ func summary(e *explanation, reproduction string) string {
 	if e.Nearest == nil {
 		why = "no other reproduction had computed step " + e.Key.Step + " before"
 	} else {
-		d := e.Nearest.Differs[0]
-		why = fmt.Sprintf("%s is %s; in the nearest earlier key it is %s", d.Field, d.Ours, d.Other)
+		why = differenceInWords(e.Nearest.Differs[0])
 	}
 	who := e.Computed.Reproduction
 	switch {
@@ -209,6 +220,31 @@ func summary(e *explanation, reproduction string) string {
 		return "computed by this reproduction, because " + why
 	}
 	return "reused: computed by " + who + ", because " + why
+}
+
+// messageField is the name of an input of a model call: a message by its place and side, or a
+// picture of it.
+var messageField = regexp.MustCompile(`^inputs\.([0-9]{2,})\.([a-z]+)(?:\.picture\.([0-9]+))?$`)
+
+// differenceInWords says how a key differs from the nearest earlier one.
+func differenceInWords(d provenance.Difference) string {
+	m := messageField.FindStringSubmatch(d.Field)
+	if m == nil {
+		return fmt.Sprintf("%s is %s; in the nearest earlier key it is %s", d.Field, d.Ours, d.Other)
+	}
+	place, _ := strconv.Atoi(m[1]) // digits
+	what := fmt.Sprintf("message %d (%s)", place, m[2])
+	if m[3] != "" {
+		picture, _ := strconv.Atoi(m[3])
+		what = fmt.Sprintf("picture %d of message %d", picture+1, place)
+	}
+	switch provenance.Absent {
+	case d.Ours:
+		return what + " of the nearest earlier key is not there"
+	case d.Other:
+		return what + " is not there in the nearest earlier key"
+	}
+	return what + " differs from the nearest earlier key's"
 }
 
 // partOf returns the chain of blobs from a pinned root down to d, or nothing.

@@ -23,8 +23,15 @@ type world struct {
 	testing.TB
 	store *artifacts.Repository
 	host  *storetest.Host
-	down  map[artifacts.Digest]map[artifacts.Digest]bool
+	// down is what must be linked.
+	down map[artifacts.Digest]map[artifacts.Digest]bool
+	// at moves the times of what is computed next.
+	at      time.Duration
+	windows map[int]artifacts.Digest
 }
+
+// window is the digest of an image's window.
+func (w *world) window(i int) artifacts.Digest { return w.windows[i] }
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
@@ -33,7 +40,7 @@ func newWorld(t testing.TB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &world{TB: t, store: r, host: h, down: map[artifacts.Digest]map[artifacts.Digest]bool{}}
+	return &world{TB: t, store: r, host: h, down: map[artifacts.Digest]map[artifacts.Digest]bool{}, windows: map[int]artifacts.Digest{}}
 }
 
 func (w *world) link(from artifacts.Digest, to ...artifacts.Digest) {
@@ -66,7 +73,7 @@ func (w *world) step(name, reproduction, result, media string, params map[string
 	if err != nil {
 		w.Fatal(err)
 	}
-	at := time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)
+	at := time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC).Add(w.at)
 	f := provenance.Facts{Key: doc, Subject: []provenance.Descriptor{provenance.Describe("result", ref)}, Code: provenance.Code{Commit: "abc"},
 		Invocation: provenance.Invocation{Reproduction: reproduction, Worker: "w1", Fence: 1, Started: at, Finished: at.Add(time.Second)}}
 	if name == "call" {
@@ -113,6 +120,7 @@ func (w *world) image(i int, reproduction string) (image artifacts.Digest, windo
 	window = w.step("window", reproduction, fmt.Sprintf(`{"row":{"digest":"%s","size":%d,"media_type":"application/json"},"n":%d}`, facts.Result.Digest, facts.Result.Size, i),
 		"application/vnd.cxrepro.window-inputs+json", map[string]any{"i": i})
 	w.link(window.Result.Digest, facts.Result.Digest)
+	w.windows[i] = window.Result.Digest
 	finding = w.step("assess", reproduction, fmt.Sprintf(`{"finding":%d}`, i), "application/json", map[string]any{"task": "t"}, material{"window", window.Result.Digest})
 	call = w.step("call", reproduction, fmt.Sprintf(`{"text":"answer %d","media_type":"no document"}`, i), answerType,
 		map[string]any{"draw": 1, "model": map[string]any{"weights": weights}}, material{"picture", finding.Result.Digest})

@@ -69,15 +69,10 @@ func (c *Catalog) Counts(ctx context.Context) (Counts, error) {
 // Find returns the digests that begin with the given 8 or more hexadecimal digits, at most
 // limit: keys, results, statements, materials and documents alike.
 func (c *Catalog) Find(ctx context.Context, hex string, limit int) (out []artifacts.Digest, err error) {
-	if len(hex) < 8 || len(hex) > 64 || strings.Trim(hex, "0123456789abcdef") != "" {
-		return nil, fmt.Errorf("find %q: want 8 to 64 lower-case hexadecimal digits", hex)
-	}
-	head := hex[:min(len(hex), 16)]
-	low, err := strconv.ParseUint(head+strings.Repeat("0", 16-len(head)), 16, 64)
+	low, high, err := span(hex)
 	if err != nil {
 		return nil, err
 	}
-	high := low | (1<<(4*(16-len(head))) - 1)
 	err = each(ctx, c.db, func(b []byte) error {
 		if d, err := digestOf(b); err != nil {
 			return err
@@ -85,8 +80,18 @@ func (c *Catalog) Find(ctx context.Context, hex string, limit int) (out []artifa
 			out = append(out, d)
 		}
 		return nil
-	}, `SELECT digest FROM digests WHERE id BETWEEN ? AND ? ORDER BY digest LIMIT ?`, int64(low), int64(high), limit)
+	}, `SELECT digest FROM digests WHERE id BETWEEN ? AND ? ORDER BY digest LIMIT ?`, low, high, limit)
 	return out, err
+}
+
+// span returns the numbers between which digests with the given first digits lie.
+func span(hex string) (low, high int64, err error) {
+	if len(hex) < 8 || len(hex) > 64 || strings.Trim(hex, "0123456789abcdef") != "" {
+		return 0, 0, fmt.Errorf("find %q: want 8 to 64 lower-case hexadecimal digits", hex)
+	}
+	head := hex[:min(len(hex), 16)]
+	first, err := strconv.ParseUint(head+strings.Repeat("0", 16-len(head)), 16, 64)
+	return int64(first), int64(first | (1<<(4*(16-len(head))) - 1)), err
 }
 
 func digestOf(b []byte) (d artifacts.Digest, err error) {

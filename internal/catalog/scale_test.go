@@ -48,6 +48,14 @@ func TestScale(t *testing.T) {
 	}{
 		{"hop down", func() (int, error) { l, err := c.Hop(t.Context(), node(nodes/2), Down, 1000); return len(l), err }},
 		{"hop up", func() (int, error) { l, err := c.Hop(t.Context(), node(nodes-1), Up, 1000); return len(l), err }},
+		{"earlier keys", func() (int, error) {
+			s := Step{Key: artifacts.Key{Step: "call", Digest: node(-nodes/2 - 1)}, Reproduction: "r1", Started: time.Unix(0, int64(nodes))}
+			found, total, err := c.Earlier(t.Context(), s, 1000)
+			if len(found) < 500 || total < nodes/2 {
+				t.Errorf("%d of %d earlier keys", len(found), total)
+			}
+			return len(found), err
+		}},
 		{"closure down", func() (int, error) {
 			r, err := c.Closure(t.Context(), node(0), Down, 0, most)
 			return len(r.Nodes), err
@@ -81,6 +89,7 @@ func fill(t *testing.T, c *Catalog, nodes, fan int, node func(int) artifacts.Dig
 	b := newBatch()
 	for i := range nodes {
 		src, via := b.digest(node(i)), b.digest(node(-i-1))
+		b.steps = append(b.steps, []any{via, b.name("call"), 0, 0, src, 10, b.name("text/plain"), src, b.name("r" + strconv.Itoa(i%3)), b.name("w"), b.name("c"), 1, 0, i, i})
 		for k := range fan {
 			to := i + 1 + (i*7919+k*104729)%max(1, nodes-i)
 			if to >= nodes {

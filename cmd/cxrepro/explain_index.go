@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"cxrepro/artifacts"
+	"cxrepro/internal/catalog"
+	"cxrepro/internal/provenance"
+)
+
+// shelfIndex is a store and its catalog, which is brought up to date when it is first needed.
+type shelfIndex struct {
+	a     *app
+	store *artifacts.Repository
+	cat   *catalog.Catalog
+	// docs are key documents that were read already: keys of one step are compared with the
+	// same earlier ones.
+	docs map[artifacts.Key][]byte
+}
+
+func (a *app) index(store *artifacts.Repository) *shelfIndex {
+	return &shelfIndex{a: a, store: store, docs: map[artifacts.Key][]byte{}}
+}
+
+// catalog returns the catalog, up to date as of the first call.
+func (x *shelfIndex) catalog(ctx context.Context) (*catalog.Catalog, error) {
+	if x.cat != nil {
+		return x.cat, nil
+	}
+	c, err := x.a.openCatalog(ctx, x.store)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.Update(ctx, x.store, x.a.catalogOptions()); err != nil {
+		return nil, errors.Join(artifactsError(err), c.Close())
+	}
+	x.cat = c
+	return c, nil
+}
+
+// Close closes the catalog.
+func (x *shelfIndex) Close() error {
+	if x.cat == nil {
+		return nil
+	}
+	return x.cat.Close()
+}
+
+// keyDocument returns the key document of a key that has an entry, nil when its statement is
+// gone or damaged.
+func (x *shelfIndex) keyDocument(ctx context.Context, key artifacts.Key) ([]byte, error) {
+	if doc, ok := x.docs[key]; ok {
+		return doc, nil
+	}
+	rec, err := x.store.Entry(ctx, key)
+	var data []byte
+	if err == nil {
+		data, err = x.store.StatementOf(ctx, rec)
+	}
+	var doc []byte
+	switch {
+	case errors.Is(err, artifacts.ErrNotFound) || errors.Is(err, artifacts.ErrDigestMismatch):
+	case err != nil:
+		return nil, err
+	default:
+		if st, err := provenance.Decode(data); err == nil {
+			doc = st.Predicate.KeyDocument
+		}
+	}
+	x.docs[key] = doc
+	return doc, nil
+}
