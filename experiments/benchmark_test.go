@@ -4,12 +4,14 @@ import (
 	"errors"
 	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"cxrepro/artifacts"
+	"cxrepro/internal/cxreasonbench"
 	"cxrepro/internal/lvlm"
 )
 
@@ -221,6 +223,37 @@ func TestPaperSpec(t *testing.T) {
 	}
 	if rules, err := BenchmarkRules(s); err != nil || rules.String() != "as_released" {
 		t.Errorf("rules %s, %v", rules, err)
+	}
+	// The cards are the paper's models and make a plan.
+	figures, err := cxreasonbench.PaperFigures()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pack := artifacts.Ref{Digest: cxreasonbench.Prompts().Digest(), Size: 1, MediaType: cxreasonbench.PackMediaType}
+	pins, titles := Pins{Prompts: pack}, []string{}
+	for _, name := range append(slices.Clone(s.Evaluation.Models), s.Evaluation.Judge) {
+		path := "cxreasonbench/" + name
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := ParseModelCard(path, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if pins.Judge = c; name != s.Evaluation.Judge {
+			pins.Models, titles = append(pins.Models, *c), append(titles, c.Title)
+		}
+	}
+	if d := cmp.Diff(slices.Sorted(slices.Values(figures.Models())), slices.Sorted(slices.Values(titles))); d != "" {
+		t.Errorf("models (- paper, + cards):\n%s", d)
+	}
+	p, err := Pin(s, pins)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Evaluations(); len(got) != 20 || got[1].Name() != "gemini-2.5-pro/draws3" || got[1].Draws != 3 {
+		t.Errorf("%d evaluations, the second is %s", len(got), got[1].Name())
 	}
 }
 

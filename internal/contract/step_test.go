@@ -6,6 +6,8 @@ import (
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/chexstruct"
+	"cxrepro/internal/cxr"
+	"cxrepro/internal/cxreasonbench"
 )
 
 func sum(text string) artifacts.Digest { return artifacts.Sum([]byte(text)) }
@@ -217,6 +219,78 @@ func TestReceiptChecks(t *testing.T) {
 		spoil(&bad)
 		if len(bad.Check()) != 1 {
 			t.Errorf("%s: %v, want one complaint", name, bad.Check())
+		}
+	}
+}
+
+// TestBenchmarkKeys pins the keys of a benchmark's steps and holds what changes that of a case:
+// everything that its questions and pictures are made from, but not the label, which only the
+// draw reads, and no switch of the dialogue.
+func TestBenchmarkKeys(t *testing.T) {
+	rules := func(overrides map[string]string) cxreasonbench.Rules {
+		r, err := cxreasonbench.NewRules(cxreasonbench.Corrected, overrides)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	recipe := cxreasonbench.Recipe{Rules: rules(nil), Sample: cxreasonbench.SampleBalanced, Profile: cxreasonbench.ProfileNative, Seed: 1}
+	drawn := func() *DrawnCase {
+		return &DrawnCase{
+			Source: cxreasonbench.Source{Task: chexstruct.Cardiomegaly, Case: "c", Radiograph: "p/c.jpg", View: cxr.ViewPA,
+				Reading: cxreasonbench.Reading{Number: 0.5}, Label: chexstruct.LabelNormal,
+				Overlays: []cxreasonbench.Overlay{{Task: chexstruct.Cardiomegaly, Structure: "heart"}}},
+			Formats: cxreasonbench.CaseFormats{Path1: cxreasonbench.Formats{Criteria: cxreasonbench.FormatBasic, Structures: cxreasonbench.FormatBasic},
+				RePath1: cxreasonbench.Formats{Criteria: cxreasonbench.FormatTwoRound, Structures: cxreasonbench.FormatPartial}},
+			Entry: Entry{Image: sum("image"), Facts: artifacts.Ref{Digest: sum("facts")}, ID: "c", Case: 7},
+			Masks: artifacts.Ref{Digest: sum("masks")},
+		}
+	}
+	build := func(c *DrawnCase, r cxreasonbench.Recipe) string {
+		t.Helper()
+		key, err := BuildCaseKey(c, r, sum("prompts"), map[string]any{"cardiomegaly.label.PA_min": 0.5}).Key()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return key.String()
+	}
+	base := build(drawn(), recipe)
+	for name, change := range map[string]func(*DrawnCase, *cxreasonbench.Recipe){
+		"reading":  func(c *DrawnCase, _ *cxreasonbench.Recipe) { c.Source.Reading.Number = 0.51 },
+		"view":     func(c *DrawnCase, _ *cxreasonbench.Recipe) { c.Source.View = cxr.ViewAP },
+		"overlays": func(c *DrawnCase, _ *cxreasonbench.Recipe) { c.Source.Overlays = nil },
+		"path":     func(c *DrawnCase, _ *cxreasonbench.Recipe) { c.Source.Radiograph = "q/c.jpg" },
+		"formats":  func(c *DrawnCase, _ *cxreasonbench.Recipe) { c.Formats.Path1.Criteria = cxreasonbench.FormatTwoRound },
+		"image":    func(c *DrawnCase, _ *cxreasonbench.Recipe) { c.Entry.Image = sum("other") },
+		"masks":    func(c *DrawnCase, _ *cxreasonbench.Recipe) { c.Masks.Digest = sum("other") },
+		"facts":    func(c *DrawnCase, _ *cxreasonbench.Recipe) { c.Entry.Facts.Digest = sum("other") },
+		"lung":     func(c *DrawnCase, _ *cxreasonbench.Recipe) { c.Entry.Lung.Digest = sum("lung") },
+		"boxes":    func(c *DrawnCase, _ *cxreasonbench.Recipe) { c.Entry.Boxes = map[string][4]int{"b": {1, 2, 3, 4}} },
+		"seed":     func(_ *DrawnCase, r *cxreasonbench.Recipe) { r.Seed = 2 },
+		"profile":  func(_ *DrawnCase, r *cxreasonbench.Recipe) { r.Profile = cxreasonbench.ProfileOfficial },
+		"build rule": func(_ *DrawnCase, r *cxreasonbench.Recipe) {
+			r.Rules = rules(map[string]string{"build.rib_options": "number"})
+		},
+	} {
+		c, r := drawn(), recipe
+		change(c, &r)
+		if build(c, r) == base {
+			t.Errorf("another %s gives the same key", name)
+		}
+	}
+	c, r := drawn(), recipe
+	c.Source.Label, c.Entry.Case, r.Sample = chexstruct.LabelEnlarged, 8, cxreasonbench.SampleRandom
+	r.Rules = rules(map[string]string{"dialogue.review_rounds": "ask_all", "judge.verdict": "substring"})
+	if build(c, r) != base {
+		t.Error("label, number, draw or a rule of the dialogue change the key of a case")
+	}
+	for pinned, doc := range map[string]artifacts.KeyDoc{
+		"build-case/sha256:a05de6176d3eef8d39544c13b2c14b19e4f415e0a25f36c7d1148c246d8b5083":  BuildCaseKey(drawn(), recipe, sum("prompts"), map[string]any{"cardiomegaly.label.PA_min": 0.5}),
+		"draw-cases/sha256:782706a4ab663f8944b602d769e53a5838c7d89f4c309c4ba39f204ff5d17099":  DrawCasesKey(sum("manifest"), sum("rows"), recipe, []int{1, 2}),
+		"import-case/sha256:9872b7c9e4c8b44574b80af5d50f372fec76272f4245392371d67a722c2e38f0": ImportCaseKey(chexstruct.Rotation, "c", sum("questions"), sum("learned"), map[string]artifacts.Digest{"p.png": sum("p")}),
+	} {
+		if key, err := doc.Key(); err != nil || key.String() != pinned {
+			t.Errorf("key is\n%s, pinned\n%s (%v)", key, pinned, err)
 		}
 	}
 }
