@@ -22,6 +22,7 @@ import (
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxreasonbench"
 	"cxrepro/internal/evaltest"
+	"cxrepro/internal/report/evaluation"
 	"cxrepro/internal/responder"
 	"cxrepro/worker"
 )
@@ -34,8 +35,9 @@ type activityRegistry struct {
 var _ sdkworker.ActivityRegistry = activityRegistry{}
 
 // evaluatedStore is a folder with a reproduction that asked two simulated models over a real
-// connection, in both ways of sampling, judged. It returns the folder and the responder.
-func evaluatedStore(t *testing.T) (string, *evaltest.Lab) {
+// connection, in both ways of sampling, judged, perhaps with faults. It returns the folder and
+// the responder.
+func evaluatedStore(t *testing.T, faults string) (string, *evaltest.Lab) {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "store")
 	store, err := storeurl.Open(context.Background(), folder, storeurl.Options{})
@@ -50,7 +52,7 @@ func evaluatedStore(t *testing.T) (string, *evaltest.Lab) {
 	judge := responder.Model{Name: evaltest.JudgeCard, Behaviour: responder.Judge}
 	lab := evaltest.New(t, store, evaltest.Options{
 		Tasks: []cxreasonbench.Task{cxreasonbench.Tasks()[0], cxreasonbench.Tasks()[10]}, Cases: 6,
-		Models: []responder.Model{some, {Name: "oracle", Behaviour: responder.Oracle}}, Judge: &judge, Sampling: []string{"greedy", "draws3"},
+		Models: []responder.Model{some, {Name: "oracle", Behaviour: responder.Oracle}}, Judge: &judge, Sampling: []string{"greedy", "draws3"}, Faults: faults,
 	})
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)))
@@ -84,7 +86,7 @@ func cxrepro(t *testing.T, store string, args ...string) (int, string, string) {
 // TestReport prints an evaluation that was really asked in every form; the figures in the CSV
 // are those of the responder's own account of what it answered, and no form makes a call.
 func TestReport(t *testing.T) {
-	store, lab := evaluatedStore(t)
+	store, lab := evaluatedStore(t, "")
 	asked := lab.Responder.Counts().Requests
 	code, text, talk := cxrepro(t, store, "report", "--compare", "paper")
 	if code != exitOK || !strings.Contains(text, "### Table 3. ") || !strings.Contains(text, "### Table 28, textbook reading. ") || strings.Contains(talk, "error") {
@@ -137,9 +139,56 @@ func TestReport(t *testing.T) {
 	if n := lab.Responder.Counts().Requests; n != asked {
 		t.Errorf("reports made %d calls", n-asked)
 	}
+	testCredentialed(t, store)
 	testRescore(t, store)
 	if n := lab.Responder.Counts().Requests; n != asked {
 		t.Errorf("rescoring made %d calls", n-asked)
+	}
+}
+
+// testCredentialed: pictures of credentialed data enter a page only when asked for, and the
+// page says so.
+func testCredentialed(t *testing.T, folder string) {
+	ctx := context.Background()
+	store, err := storeurl.Open(ctx, folder, storeurl.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := evaluations(ctx, store)
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%d evaluations, %v", len(list), err)
+	}
+	e, err := loadEvaluation(ctx, store, list[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.bench.DataUse, e.summary.Benchmark.DataUse = "credentialed", "credentialed"
+	for _, with := range []bool{false, true} {
+		tr, err := e.transcripts(ctx, evaluation.Limits{Cases: 1}, with)
+		if err != nil || (len(tr.Pictures) > 0) != with || (tr.Why == "") != with || len(tr.Dialogues) == 0 {
+			t.Errorf("asked for %t: %d pictures, %q, %v", with, len(tr.Pictures), tr.Why, err)
+		}
+		d, err := e.document(ctx, evaluation.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var page bytes.Buffer
+		if err := d.WriteHTML(&page, tr); err != nil || !strings.Contains(page.String(), "this report stays on this machine") || strings.Contains(page.String(), "data:image/") != with {
+			t.Errorf("asked for %t: %v, the page does not say that it stays, or has the wrong pictures", with, err)
+		}
+	}
+}
+
+// TestReportIncomplete: a reproduction with undetermined cases is found by its name, its tables
+// say that they are not complete, and the exit code says so too.
+func TestReportIncomplete(t *testing.T) {
+	store, _ := evaluatedStore(t, "format: "+responder.FaultFormat+"\nseed: 1\nrules:\n  - {do: server_error, kind: model, stage: criteria, share: 0.3}\n")
+	code, text, talk := cxrepro(t, store, "report")
+	if code != exitQuarantined || !strings.Contains(text, ", not complete") || !strings.Contains(text, "| Undetermined") && !strings.Contains(text, "Undetermined cases") || !strings.Contains(talk, "undetermined") {
+		t.Errorf("exit %d\n%s\n%.1500s", code, talk, text)
+	}
+	if code, _, talk := cxrepro(t, store, "rescore", "--scoring", "parser"); code != exitOK {
+		t.Errorf("rescore: exit %d, %s", code, talk)
 	}
 }
 

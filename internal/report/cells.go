@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"io"
 	"strconv"
-	"strings"
 )
 
 // CellsHeader names the columns of WriteCells.
@@ -41,36 +40,44 @@ func (t *Table) CellTable() *Table {
 			{Name: "formula"}, {Name: "textbook", Right: true}, {Name: "bootstrap", Right: true}, {Name: "published", Right: true}, {Name: "verdict"}, {Name: "why"}},
 	}
 	last := ""
-	for _, l := range t.cellLines() {
-		between := func(mid, low, high string) string {
-			if low == "" {
-				return ""
+	t.figures(func(row, column string, c Cell) {
+		l := c.line(t.Title, row, column)
+		textbook, bootstrap := "", ""
+		if d := c.Detail; d != nil {
+			if r := d.Standard; r != nil {
+				textbook = one(100*r.Mid) + " [" + one(100*r.Low) + ", " + one(100*r.High) + "]"
 			}
-			return strings.TrimSpace(mid + " [" + low + ", " + high + "]")
+			if r := d.Interval; r != nil {
+				bootstrap = "[" + two(r.Low) + ", " + two(r.High) + "]"
+			}
 		}
-		line := []string{l[1], l[2], l[3], l[6], l[7], l[8], between(l[10], l[11], l[12]), between("", l[13], l[14]), l[17], l[18], l[19]}
+		line := []string{row, column, l[3], l[6], l[7], l[8], textbook, bootstrap, l[17], l[18], l[19]}
 		cells := make([]Cell, len(line))
 		for i, s := range line {
 			cells[i] = Text(s)
 		}
-		out.Rows = append(out.Rows, Row{Head: l[1] != last, Cells: cells})
-		last = l[1]
-	}
+		out.Rows = append(out.Rows, Row{Head: row != last, Cells: cells})
+		last = row
+	})
 	return out
+}
+
+// figures calls fn for every figure of ours with the names of its row and column.
+func (t *Table) figures(fn func(row, column string, c Cell)) {
+	names := t.names()
+	for i, r := range t.Rows {
+		for k, c := range r.Cells {
+			if c.figures() && !c.Soft && k < len(t.Columns) {
+				fn(names[i], t.Columns[k].Name, c)
+			}
+		}
+	}
 }
 
 // cellLines returns a line in the columns of CellsHeader for every figure.
 func (t *Table) cellLines() [][]string {
 	var lines [][]string
-	names := t.names()
-	for i, r := range t.Rows {
-		for k, c := range r.Cells {
-			if !c.figures() || c.Soft || k >= len(t.Columns) {
-				continue
-			}
-			lines = append(lines, c.line(t.Title, names[i], t.Columns[k].Name))
-		}
-	}
+	t.figures(func(row, column string, c Cell) { lines = append(lines, c.line(t.Title, row, column)) })
 	return lines
 }
 

@@ -52,7 +52,7 @@ func TestCells(t *testing.T) {
 	if wrong := list.Check(); len(wrong) > 0 || len(list.Rows) != 4 {
 		t.Errorf("the list of cells: %d rows, %v", len(list.Rows), wrong)
 	}
-	if got := list.Rows[0].Cells[6].String(); got != "1.0000 [0.2065, 1.0000]" {
+	if got := list.Rows[0].Cells[6].String(); got != "100.0 [20.6, 100.0]" {
 		t.Errorf("textbook reading %q", got)
 	}
 }
