@@ -23,7 +23,7 @@ import (
 
 // cancelled runs one attempt and cancels the activity after d; stop closes the worker's stop
 // channel instead.
-func cancelled(t *testing.T, a *Activities, in contract.AskInput, d time.Duration, stop bool) (contract.AskResult, error, time.Duration) {
+func cancelled(t *testing.T, a *Activities, in contract.AskInput, d time.Duration, stop bool) (out contract.AskResult, took time.Duration, err error) {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(quiet{})
@@ -31,8 +31,6 @@ func cancelled(t *testing.T, a *Activities, in contract.AskInput, d time.Duratio
 	env.SetTestTimeout(time.Minute)
 	stopping := make(chan struct{})
 	env.SetWorkerStopChannel(stopping)
-	var out contract.AskResult
-	var err error
 	begin := time.Now()
 	fn := func(ctx context.Context) error {
 		ctx, cancel := context.WithCancel(ctx)
@@ -45,13 +43,13 @@ func cancelled(t *testing.T, a *Activities, in contract.AskInput, d time.Duratio
 			}
 		})
 		out, err = a.Ask(ctx, in)
-		return nil
+		return nil // what the SDK makes of the error is not the question here
 	}
 	env.RegisterActivity(fn)
 	if _, err := env.ExecuteActivity(fn); err != nil {
 		t.Fatal(err)
 	}
-	return out, err, time.Since(begin)
+	return out, time.Since(begin), err
 }
 
 // TestStopping: a request in hand is finished and recorded, whether the activity is cancelled or
@@ -62,7 +60,7 @@ func TestStopping(t *testing.T) {
 		s := serve(t, always(reply{text: "(a)", wait: 500 * time.Millisecond}))
 		e := l.endpoint(s.URL, place{})
 		a := l.worker("one", e)
-		out, err, _ := cancelled(t, a, l.input(0), 100*time.Millisecond, stop)
+		out, _, err := cancelled(t, a, l.input(0), 100*time.Millisecond, stop)
 		if err != nil || out.Score != cxreasonbench.Right {
 			t.Errorf("stop %t: a request in hand ended with %+v, %v", stop, out, err)
 		}
@@ -70,7 +68,7 @@ func TestStopping(t *testing.T) {
 			t.Errorf("stop %t: %d records", stop, len(recorded))
 		}
 		e.Gate.Close(time.Now().Add(15 * time.Second))
-		_, err, took := cancelled(t, a, l.input(1), 50*time.Millisecond, stop)
+		_, took, err := cancelled(t, a, l.input(1), 50*time.Millisecond, stop)
 		want := context.Canceled
 		if stop {
 			want = errDraining
