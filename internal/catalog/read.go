@@ -77,12 +77,8 @@ func (b *builder) pass(ctx context.Context, feed func(ctx context.Context, out c
 // of known.
 func (b *builder) entries(ctx context.Context, known map[int64]int64) error {
 	var again []int64
-	var todo []fresh
-	seen := int64(0)
+	var todo []pending
 	err := b.store.Keys(ctx, "", func(key artifacts.Key, info artifacts.Info) error {
-		if seen++; b.opts.Progress != nil && seen%1000 == 0 {
-			b.opts.Progress(seen)
-		}
 		id, at := number(key.Digest), info.Modified.UnixNano()
 		was, ok := known[id]
 		delete(known, id)
@@ -92,7 +88,7 @@ func (b *builder) entries(ctx context.Context, known map[int64]int64) error {
 		if ok {
 			again = append(again, id)
 		}
-		todo = append(todo, fresh{entry: entry{record: artifacts.Record{Key: key}, modified: at}})
+		todo = append(todo, pending{key, at})
 		return nil
 	})
 	if err != nil {
@@ -102,15 +98,23 @@ func (b *builder) entries(ctx context.Context, known map[int64]int64) error {
 	if err := b.load.forget(ctx, again); err != nil {
 		return err
 	}
-	return b.pass(ctx, give(todo), b.readEntry, b.addEntry)
+	return b.pass(ctx, give(todo, func(p pending) fresh {
+		return fresh{entry: entry{record: artifacts.Record{Key: p.key}, modified: p.at}}
+	}), b.readEntry, b.addEntry)
+}
+
+// pending is a key that is to be read. There may be millions, so it is small.
+type pending struct {
+	key artifacts.Key
+	at  int64
 }
 
 // give hands out a list.
-func give(list []fresh) func(context.Context, chan<- fresh) error {
+func give[T any](list []T, as func(T) fresh) func(context.Context, chan<- fresh) error {
 	return func(ctx context.Context, out chan<- fresh) error {
-		for _, f := range list {
+		for _, v := range list {
 			select {
-			case out <- f:
+			case out <- as(v):
 			case <-ctx.Done():
 				return ctx.Err()
 			}
@@ -143,9 +147,11 @@ func (b *builder) readStatement(ctx context.Context, e *entry) error {
 }
 
 func (b *builder) addEntry(rows *batch, f fresh) {
-	b.read++
+	if b.read++; b.opts.Progress != nil && b.read%1000 == 0 {
+		b.opts.Progress(b.read)
+	}
 	rows.add(f.entry)
-	if !f.entry.removed {
+	if !f.entry.removed && b.mayRefer(f.entry.record.Result) {
 		b.documents = append(b.documents, f.entry.record.Result)
 	}
 }
@@ -154,7 +160,7 @@ func (b *builder) addEntry(rows *batch, f fresh) {
 func (b *builder) tombstones(ctx context.Context, known map[int64]int64) error {
 	there := map[int64]bool{}
 	var again []int64
-	var todo []fresh
+	var todo []artifacts.Tombstone
 	keys, err := numbers(ctx, b.tx, `SELECT key FROM steps WHERE removed = 0`, nil)
 	if err != nil {
 		return err
@@ -177,7 +183,7 @@ func (b *builder) tombstones(ctx context.Context, known map[int64]int64) error {
 		if ok {
 			again = append(again, id)
 		}
-		todo = append(todo, fresh{entry: entry{record: t.Record(), removed: true, modified: at}})
+		todo = append(todo, t)
 		return nil
 	})
 	if err != nil {
@@ -187,7 +193,9 @@ func (b *builder) tombstones(ctx context.Context, known map[int64]int64) error {
 	if err := b.load.forget(ctx, again); err != nil {
 		return err
 	}
-	return b.pass(ctx, give(todo), func(ctx context.Context, f *fresh) (bool, error) {
+	return b.pass(ctx, give(todo, func(t artifacts.Tombstone) fresh {
+		return fresh{entry: entry{record: t.Record(), removed: true, modified: t.Removed.UnixNano()}}
+	}), func(ctx context.Context, f *fresh) (bool, error) {
 		return true, b.readStatement(ctx, &f.entry)
 	}, b.addEntry)
 }
@@ -201,19 +209,24 @@ func (b *builder) lookInto(ctx context.Context) error {
 			return err
 		}
 		b.documents = nil
-		if err := b.pass(ctx, give(todo), b.readDocument, b.addDocument); err != nil {
+		if err := b.pass(ctx, give(todo, func(r artifacts.Ref) fresh { return fresh{doc: r} }), b.readDocument, b.addDocument); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// mayRefer reports whether a blob is a document to look into.
+func (b *builder) mayRefer(r artifacts.Ref) bool {
+	kind, _, _ := strings.Cut(r.MediaType, ";")
+	return artifacts.Refers(r.MediaType) && r.Size <= artifacts.MaxScan && !slices.Contains(b.opts.Leaves, kind)
+}
+
 // unread returns those of the waiting documents that were not looked into before.
-func (b *builder) unread(ctx context.Context) ([]fresh, error) {
+func (b *builder) unread(ctx context.Context) ([]artifacts.Ref, error) {
 	waiting := map[int64]artifacts.Ref{}
 	for _, r := range b.documents {
-		kind, _, _ := strings.Cut(r.MediaType, ";")
-		if artifacts.Refers(r.MediaType) && r.Size <= artifacts.MaxScan && !slices.Contains(b.opts.Leaves, kind) {
+		if b.mayRefer(r) {
 			waiting[number(r.Digest)] = r
 		}
 	}
@@ -231,10 +244,10 @@ func (b *builder) unread(ctx context.Context) ([]fresh, error) {
 			delete(waiting, id)
 		}
 	}
-	var todo []fresh
+	var todo []artifacts.Ref
 	for _, id := range ids {
 		if r, ok := waiting[id]; ok {
-			todo = append(todo, fresh{doc: r})
+			todo = append(todo, r)
 		}
 	}
 	return todo, nil

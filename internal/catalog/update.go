@@ -17,7 +17,7 @@ type Options struct {
 	Leaves []string
 	// Readers is how many entries are read at a time; default 8.
 	Readers int
-	// Progress, when set, hears of the entries seen so far, now and then.
+	// Progress, when set, hears of the entries read so far, now and then.
 	Progress func(entries int64)
 }
 
