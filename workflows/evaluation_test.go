@@ -17,6 +17,7 @@ import (
 	"cxrepro/activities"
 	"cxrepro/artifacts"
 	"cxrepro/artifacts/memstore"
+	"cxrepro/experiments"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/evaltest"
 	"cxrepro/internal/responder"
@@ -186,5 +187,47 @@ func TestEvaluationReversed(t *testing.T) {
 	b.tuning.Calls.Open, b.tuning.Calls.Tasks = 1, 1
 	if got, _ := b.run(); got.ResultDigest != want.ResultDigest {
 		t.Errorf("reversed %s, want %s", got.ResultDigest, want.ResultDigest)
+	}
+}
+
+// TestTouchedCalls changes one thing of a card at a time, on the store of a finished evaluation:
+// exactly the calls that depend on it are made again. The responder's wording follows from the
+// body of a request: where that stays, the judge is asked about the same replies.
+func TestTouchedCalls(t *testing.T) {
+	store := memstore.Open()
+	first := newAsked(t, store, brief())
+	want, _ := first.run()
+	kinds := first.Responder.Counts().Kinds
+	models, judges := kinds["model"], kinds["judge"]+kinds["extract"]
+	for _, c := range []struct {
+		name          string
+		card          string
+		change        func(c *experiments.ModelCard)
+		models, judge int64
+	}{
+		{"nothing but the address", "guided", func(*experiments.ModelCard) {}, 0, 0},
+		{"title and note", "guided", func(c *experiments.ModelCard) { c.Title, c.Note = "another title", "seen" }, 0, 0},
+		{"a decoding parameter", "guided", func(c *experiments.ModelCard) { c.Greedy.MaxTokens = 500 }, models, -1},
+		{"the snapshot", "guided", func(c *experiments.ModelCard) { c.Identity.Snapshot = "later" }, models, 0},
+		{"the picture rule", "guided", func(c *experiments.ModelCard) { c.Pictures = "long1024" }, models, 0},
+		{"the judge's snapshot", evaltest.JudgeCard, func(c *experiments.ModelCard) { c.Identity.Snapshot = "later" }, 0, judges},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := brief()
+			o.Change = func(card *experiments.ModelCard) {
+				if card.Name == c.card {
+					c.change(card)
+				}
+			}
+			a := newAsked(t, store, o)
+			r, _ := a.run()
+			kinds := a.Responder.Counts().Kinds
+			if m, j := kinds["model"], kinds["judge"]+kinds["extract"]; m != c.models || (j != c.judge && c.judge >= 0) {
+				t.Errorf("%d calls of the model and %d of the judge were made, want %d and %d", m, j, c.models, c.judge)
+			}
+			if r.Dialogues.Done != want.Dialogues.Done || r.Calls.Needed != want.Calls.Needed {
+				t.Errorf("dialogues %+v, calls %+v", r.Dialogues, r.Calls)
+			}
+		})
 	}
 }

@@ -41,6 +41,8 @@ type Options struct {
 	// Latency is how long a reply takes.
 	Latency  time.Duration
 	Reversed bool
+	// Change, if set, changes model cards before they are pinned.
+	Change func(c *experiments.ModelCard)
 }
 
 // Lab is a small evaluation, ready to be run.
@@ -139,6 +141,9 @@ func (l *Lab) plan(ctx context.Context, o Options) error {
 		if err != nil {
 			return err
 		}
+		if o.Change != nil {
+			o.Change(c)
+		}
 		cards, paths = append(cards, *c), append(paths, m.Name+".yaml")
 	}
 	pins := experiments.Pins{Models: cards}
@@ -147,6 +152,9 @@ func (l *Lab) plan(ctx context.Context, o Options) error {
 		c, err := card(o.Judge.Name)
 		if err != nil {
 			return err
+		}
+		if o.Change != nil {
+			o.Change(c)
 		}
 		judge, scoring, pins.Judge = "\n  judge: "+o.Judge.Name+".yaml", experiments.ScoringJudge, c
 	}
