@@ -38,14 +38,14 @@ func (a *app) writeViews(f phantomFlags) error {
 		}
 	}
 	b, err := json.MarshalIndent(viewMeta{Format: "phantom-views-1", Appearance: phantom.AppearanceVersion, Preparing: viewcheck.Version,
-		Seed: f.seed, First: f.first, Count: f.n, Shard: f.shard, Size: viewcheck.Side, Labels: viewcheck.HeadNames()}, "", " ")
+		Seed: f.seed, First: f.first, Count: f.n, Shard: f.shard, Size: viewcheck.Side, Labels: append(viewcheck.HeadNames(), []string{"whole", "part"})}, "", " ")
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(f.out, "meta.json"), append(b, '\n'), 0o644)
 }
 
-// writeViewShard draws shard k: images-NNNN.u8 and labels-NNNN.u8, four bytes a picture.
+// writeViewShard draws shard k: images-NNNN.u8 and labels-NNNN.u8, five bytes a picture.
 func (a *app) writeViewShard(f phantomFlags, k int) error {
 	n := min(f.shard, f.n-k*f.shard)
 	pix, labels := make([][]byte, n), make([][]byte, n)
@@ -85,7 +85,8 @@ func (a *app) writeViewShard(f phantomFlags, k int) error {
 	return nil
 }
 
-// viewLabel is the reading that each head should give, in the order of the heads.
+// viewLabel is the reading that each head should give, in the order of the heads, and
+// whether the picture shows only a part of a chest.
 func viewLabel(t phantom.ViewTruth) []byte {
 	kind := viewcheck.NotCXR
 	switch t.View {
@@ -97,5 +98,5 @@ func viewLabel(t phantom.ViewTruth) []byte {
 		kind = viewcheck.Lateral
 	}
 	bit := map[bool]byte{true: 1}
-	return []byte{byte(kind), byte(t.Turns), bit[t.Inverted], bit[t.Mirrored]}
+	return []byte{byte(kind), byte(t.Turns), bit[t.Inverted], bit[t.Mirrored], bit[t.Part]}
 }

@@ -57,7 +57,7 @@ With --training it writes raw 512 x 512 pairs of picture and masks instead: shar
 images-NNNN.u8 (n x 512 x 512 bytes) and masks-NNNN.bits (n x 34 x 512 x 64 bytes, most
 significant bit leftmost), described by meta.json. With --views it writes pictures for
 the view check: any view, turned, mirrored, inverted, cut, slices and double pictures,
-prepared to 256 x 256 (images-NNNN.u8), with four bytes of truth each (labels-NNNN.u8).
+prepared to 256 x 256 (images-NNNN.u8), with five bytes of truth each (labels-NNNN.u8).
 
 Exit codes: 0 ok; 1 failed; 2 usage.`,
 		Args: cobra.NoArgs,

@@ -19,13 +19,13 @@ import (
 func newXragentCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "xragent",
-		Short: "Score trajectories the way X-Ragent's training does",
+		Short: "Check views, take gated measurements, score trajectories",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return usageError("see `"+c.CommandPath()+" --help`", "xragent needs a subcommand: reward")
+			return usageError("see `"+c.CommandPath()+" --help`", "xragent needs a subcommand: view, measure or reward")
 		},
 	}
-	c.AddCommand(newRewardCommand(a))
+	c.AddCommand(newXragentViewCommand(a), newXragentMeasureCommand(a), newRewardCommand(a))
 	return c
 }
 

@@ -36,7 +36,7 @@ func drive(t *testing.T, a Agent, row Trajectory, r *rand.Rand) (Rollout, Ending
 		if step.Ending != "" {
 			return roll, step.Ending, last
 		}
-		next := roll
+		var next Rollout
 		switch {
 		case step.Turn == 1:
 			next, err = a.Answered(roll, *row.Turn1)
