@@ -21,6 +21,10 @@ func (v Verdict) Sign() string {
 // class is the verdict as a class name.
 func (v Verdict) class() string { return strings.ReplaceAll(v.String(), " ", "-") }
 
+// wideColumns is the number of columns from which a table has the class "wide" too, for a page
+// to save room.
+const wideColumns = 6
+
 // Grid returns the table as a table element with class "grid" for an interactive page. Every
 // figure carries where it comes from in its data-facts attribute, one fact a line; the
 // published figure with its mark and the textbook reading stand below the figure as elements
@@ -28,7 +32,11 @@ func (v Verdict) class() string { return strings.ReplaceAll(v.String(), " ", "-"
 // throughout repeat what those elements say and are left out. Every text is escaped.
 func (t *Table) Grid() string {
 	b := &strings.Builder{}
-	b.WriteString(`<div class="scroll"><table class="grid">`)
+	class := "grid"
+	if len(t.Columns) > wideColumns {
+		class += " wide"
+	}
+	fmt.Fprintf(b, `<div class="scroll"><table class="%s">`, class)
 	if t.Title != "" {
 		fmt.Fprintf(b, "<caption>%s</caption>", html.EscapeString(t.Title))
 	}
