@@ -190,6 +190,41 @@ func TestEvaluationReversed(t *testing.T) {
 	}
 }
 
+// TestEvaluationReadings runs the evaluation without a judge, and under the released programs'
+// reading with draws that do not agree: no call of a judge in the one, no case lost in the other.
+func TestEvaluationReadings(t *testing.T) {
+	o := brief()
+	o.Judge = nil
+	parsed := newAsked(t, memstore.Open(), o)
+	r, _ := parsed.run()
+	if kinds := parsed.Responder.Counts().Kinds; kinds["judge"]+kinds["extract"] != 0 || kinds["model"] == 0 || r.Incomplete() {
+		t.Errorf("calls %v, dialogues %+v", kinds, r.Dialogues)
+	}
+	for _, d := range parsed.dialogues(&r) {
+		for i, turn := range d.Turns {
+			for k, draw := range turn.Draws {
+				if s := d.State.Turns[d.State.Replayed+i].Draws[k]; s.Terminal == 0 && draw.Parsed != s.Score || !draw.Verdict.IsZero() {
+					t.Errorf("case %d, %s: parsed %s, scored %s", d.Case, turn.Key, draw.Parsed, s.Score)
+				}
+			}
+		}
+	}
+	o = brief()
+	o.Preset, o.Sampling = "as_released", []string{"draws3"}
+	o.Models[0].Dissent = 0.5
+	released := newAsked(t, memstore.Open(), o)
+	r, _ = released.run()
+	reviews := 0
+	for _, d := range released.dialogues(&r) {
+		if d.Review >= 0 && len(d.State.Turns) > d.State.Replayed+5 {
+			reviews++
+		}
+	}
+	if r.Incomplete() || reviews == 0 || released.Responder.Counts().Repeated != 0 {
+		t.Errorf("dialogues %+v, %d with a long re-evaluation", r.Dialogues, reviews)
+	}
+}
+
 // TestTouchedCalls changes one thing of a card at a time, on the store of a finished evaluation:
 // exactly the calls that depend on it are made again. The responder's wording follows from the
 // body of a request: where that stays, the judge is asked about the same replies.
