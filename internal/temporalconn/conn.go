@@ -93,7 +93,9 @@ func openEmbedded(ctx context.Context, o Options, c Config) (*Conn, error) {
 	}
 	c.Address = server.Address()
 	conn := &Conn{Config: c, Server: server, Address: c.Address, Namespace: c.Namespace, UIAddress: server.UIAddress()}
-	if conn.Client, err = dial(ctx, o, client.Options{HostPort: c.Address, Namespace: c.Namespace}, c); err != nil {
+	// Compression costs both ends more than the loopback does.
+	own := client.Options{HostPort: c.Address, Namespace: c.Namespace, ConnectionOptions: client.ConnectionOptions{GrpcCompression: &client.GrpcCompressionNone{}}}
+	if conn.Client, err = dial(ctx, o, own, c); err != nil {
 		return nil, errors.Join(err, server.Stop(context.Background()))
 	}
 	return conn, nil
