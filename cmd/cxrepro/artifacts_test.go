@@ -364,6 +364,15 @@ func TestCatalogDigest(t *testing.T) {
 	if other, _ := s.do(exitOK, "catalog", "digest"); other == first {
 		t.Error("another store has the same digest")
 	}
+	if out, _ := s.do(exitOK, "catalog", "ls", "reproductions", "--json"); strings.Count(out, "\n") != 2 || !strings.Contains(out, `"reproduction":"r-first","steps":4,"calls":0,`) {
+		t.Errorf("reproductions: %s", out)
+	}
+	if out, _ := s.do(exitOK, "catalog", "ls", "materials", "--name", "window"); !strings.Contains(out, artifacts.Sum([]byte("window")).String()+"  used by 2 keys") {
+		t.Errorf("materials: %s", out)
+	}
+	s.do(exitOK, "catalog", "ls", "calls")
+	s.do(exitUsage, "catalog", "ls", "materials")
+	s.do(exitUsage, "catalog", "ls", "calls", "--name", "x")
 }
 
 // TestJunkPin: a pin that cannot be read stops gc, is named with its way out, and goes.

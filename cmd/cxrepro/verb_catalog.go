@@ -20,7 +20,7 @@ func newCatalogCommand(a *app) *cobra.Command {
 		Long: `The catalog is a database in <state>/cache: steps, model calls, artifacts, and what each depends
 on, read from the provenance statements of a store. It can be deleted at any time; ` + "`cxrepro artifacts\nreindex`" + ` makes it anew.`,
 	}
-	c.AddCommand(newCatalogDigestCommand(a))
+	c.AddCommand(newCatalogDigestCommand(a), newCatalogLsCommand(a))
 	return c
 }
 
@@ -63,6 +63,95 @@ Exit codes: 0 ok; 6 store unreachable.`,
 			return err
 		},
 	}
+}
+
+func newCatalogLsCommand(a *app) *cobra.Command {
+	var name string
+	var limit int
+	c := &cobra.Command{
+		Use:   "ls reproductions|calls|materials",
+		Short: "List reproductions, sums of model calls, or what was used under a name",
+		Long: `ls lists what the statements in the store name: the reproductions with what each computed itself;
+sums of model calls by model, kind and outcome; or the materials that steps used under a name,
+such as checkpoints (--name model), data sets (--name manifest) or images (--name image).
+
+With --json, one object a line:
+  reproductions  {"reproduction","steps","calls","started","ended"}
+  calls          {"model","kind","outcome","calls","requests","prompt_tokens","completion_tokens",
+                 "cost_micros","currency"}
+  materials      {"digest","name","keys"}`,
+		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		ValidArgs: []string{"reproductions", "calls", "materials"},
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			if (args[0] == "materials") != (name != "") {
+				return usageError("for example `cxrepro catalog ls materials --name model`", "--name goes with materials, and materials need it")
+			}
+			store, err := a.readStore(c.Context())
+			if err != nil {
+				return err
+			}
+			x := a.index(store)
+			defer func() { err = errors.Join(err, x.Close()) }()
+			cat, err := x.catalog(c.Context())
+			if err != nil {
+				return err
+			}
+			l := &listing{a: a, store: store}
+			switch args[0] {
+			case "reproductions":
+				return l.reproductions(c.Context(), cat)
+			case "calls":
+				return l.calls(c.Context(), cat)
+			}
+			return l.materials(c.Context(), cat, name, limit)
+		},
+	}
+	c.Flags().StringVar(&name, "name", "", "the name under which steps used a material")
+	c.Flags().IntVar(&limit, "limit", 1000, "at most so many materials")
+	return c
+}
+
+func (l *listing) reproductions(ctx context.Context, cat *catalog.Catalog) error {
+	list, err := cat.Reproductions(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range list {
+		if err := l.line(r, "%-18s %8d steps %8d calls  %s to %s", r.Name, r.Steps, r.Calls, stamp(r.Started), stamp(r.Ended)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *listing) calls(ctx context.Context, cat *catalog.Catalog) error {
+	list, err := cat.Calls(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range list {
+		cost := ""
+		if s.Currency != "" {
+			cost = fmt.Sprintf("  %.6f %s", float64(s.Cost)/1e6, s.Currency)
+		}
+		if err := l.line(s, "%-28s %-6s %-16s %8d calls %8d requests %10d + %d tokens%s", s.Model, s.Kind, s.Outcome, s.Calls, s.Sent, s.Prompt, s.Completion, cost); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *listing) materials(ctx context.Context, cat *catalog.Catalog, name string, limit int) error {
+	list, err := cat.Materials(ctx, name, limit)
+	if err != nil {
+		return err
+	}
+	for _, u := range list {
+		if err := l.line(u, "%s  used by %d keys", u.Digest, u.Keys); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (a *app) openCatalog(ctx context.Context, store *artifacts.Repository) (*catalog.Catalog, error) {

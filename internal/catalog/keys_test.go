@@ -68,3 +68,29 @@ func TestKeys(t *testing.T) {
 		t.Errorf("before the first: %v, %v", none, err)
 	}
 }
+
+func TestLists(t *testing.T) {
+	w := newWorld(t)
+	w.image(1, "r1")
+	w.image(2, "r1")
+	w.at = time.Hour
+	w.image(3, "r2")
+	c := w.open(t.TempDir())
+	w.update(c)
+	reps, err := c.Reproductions(t.Context())
+	if err != nil || len(reps) != 2 || reps[0].Name != "r2" || reps[1].Steps != 8 || reps[1].Calls != 2 || !reps[0].Started.After(reps[1].Ended) {
+		t.Errorf("reproductions %+v, %v", reps, err)
+	}
+	calls, err := c.Calls(t.Context())
+	want := catalog.CallSum{Model: "m7b", Kind: "model", Outcome: "answered", Calls: 3, Sent: 6, Prompt: 2100, Completion: 27, Cost: 36, Currency: "USD"}
+	if err != nil || len(calls) != 1 || calls[0] != want {
+		t.Errorf("calls %+v, %v", calls, err)
+	}
+	used, err := c.Materials(t.Context(), "model", 10)
+	if err != nil || len(used) != 1 || used[0].Digest != weights || used[0].Keys != 3 {
+		t.Errorf("models %+v, %v", used, err)
+	}
+	if used, err = c.Materials(t.Context(), "image", 2); err != nil || len(used) != 2 || used[0].Keys != 1 {
+		t.Errorf("images %+v, %v", used, err)
+	}
+}
