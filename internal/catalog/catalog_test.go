@@ -123,7 +123,7 @@ func (w *world) image(i int, reproduction string) (image artifacts.Digest, windo
 	w.windows[i] = window.Result.Digest
 	finding = w.step("assess", reproduction, fmt.Sprintf(`{"finding":%d}`, i), "application/json", map[string]any{"task": "t"}, material{"window", window.Result.Digest})
 	call = w.step("call", reproduction, fmt.Sprintf(`{"text":"answer %d","media_type":"no document"}`, i), answerType,
-		map[string]any{"draw": 1, "model": map[string]any{"weights": weights}}, material{"picture of " + finding.Key.String(), finding.Result.Digest})
+		map[string]any{"draw": 1, "model": map[string]any{"weights": weights}}, material{"picture of init", finding.Result.Digest})
 	w.link(call.Result.Digest, weights)
 	return image, window, finding, call
 }
@@ -242,7 +242,7 @@ func TestClosureAndHops(t *testing.T) {
 	names := []string{hop[0].Name, hop[1].Name}
 	slices.Sort(names)
 	steps, err := c.Steps(t.Context(), call)
-	if err != nil || len(steps) != 1 || hop[0].Key != steps[0].Key.Digest || steps[0].Reproduction != "r1" || steps[0].Key.Step != "call" || !slices.Equal(names, []string{"model", "picture of"}) {
+	if err != nil || len(steps) != 1 || hop[0].Key != steps[0].Key.Digest || steps[0].Reproduction != "r1" || steps[0].Key.Step != "call" || !slices.Equal(names, []string{"model", "picture of init"}) {
 		t.Errorf("step %+v, %v; hop %q", steps, err, names)
 	}
 	found, err := c.Find(t.Context(), image.Hex()[:9], 5)

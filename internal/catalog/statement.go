@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"encoding/json"
-	"strings"
 	"time"
 
 	"cxrepro/artifacts"
@@ -117,30 +116,13 @@ func (b *batch) add(e entry) {
 	for _, m := range p.Materials {
 		d, err := artifacts.ParseHex(m.Digest.SHA256)
 		if err == nil {
-			b.links[link{result, b.digest(d), key, b.name(materialName(m.Name))}] = struct{}{}
+			b.links[link{result, b.digest(d), key, b.name(m.Name)}] = struct{}{}
 		}
 	}
 	if c := p.Parameters.Call; c != nil {
 		b.call(key, result, p.KeyDocument.Params, []any{b.name(c.Kind), b.name(c.Card), b.name(c.Outcome)},
 			[]any{c.Attempts.Sent, c.Attempts.Usage.Prompt, c.Attempts.Usage.Completion, c.Attempts.Cost, b.name(c.Attempts.Currency)})
 	}
-}
-
-// materialName leaves out the key in names like "answer to call/sha256:...": which answer it is
-// says the digest, and one name for each would be a name for each call.
-func materialName(s string) string {
-	head, last, ok := strings.Cut(s, " of ")
-	word := " of"
-	if !ok {
-		head, last, ok = strings.Cut(s, " to ")
-		word = " to"
-	}
-	if ok {
-		if _, err := artifacts.ParseKey(last); err == nil {
-			return head + word
-		}
-	}
-	return s
 }
 
 // call adds the row of a model call and its link to the weights it names.
