@@ -4,7 +4,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"cxrepro/artifacts"
-	"cxrepro/experiments"
 	"cxrepro/internal/contract"
 )
 
@@ -13,12 +12,14 @@ type evaluate struct {
 	benchmark contract.BenchmarkResult
 	// chunks of the benchmark, and how many are built; zero for one that was there before.
 	cases, chunks, built int
-	refs                 []contract.EvaluationRef
-	results              []contract.EvaluationResult
-	done                 []bool
-	errs                 []error
-	family               family
-	tables               contract.TabulateResult
+	// planned: refs says what is evaluated, nothing for a benchmark that is only built.
+	planned bool
+	refs    []contract.EvaluationRef
+	results []contract.EvaluationResult
+	done    []bool
+	errs    []error
+	family  family
+	tables  contract.TabulateResult
 }
 
 // evaluates reports whether the experiment goes on where the findings end.
@@ -35,7 +36,7 @@ func (r *reproduction) runEvaluation(ctx workflow.Context, outputs []artifacts.R
 	if err != nil {
 		return nil, passOn(err)
 	}
-	e.refs = planned.Evaluations
+	e.refs, e.planned = planned.Evaluations, true
 	if len(e.refs) == 0 {
 		return nil, nil // a benchmark that is only built
 	}
@@ -169,7 +170,7 @@ func (r *reproduction) evaluateProgress() []contract.StageProgress {
 		b.State, b.Items = contract.StateRunning, min(e.built*contract.CaseChunk, e.cases)
 	}
 	stages := []contract.StageProgress{b}
-	if r.in.Common.Benchmark == experiments.SourceBuild && !e.benchmark.Benchmark.IsZero() && e.refs != nil && len(e.refs) == 0 {
+	if e.planned && len(e.refs) == 0 {
 		return stages
 	}
 	a := contract.StageProgress{Stage: contract.StageEvaluate, State: contract.StateWaiting, Windows: len(e.refs), Active: append([]string{}, e.family.active...)}
