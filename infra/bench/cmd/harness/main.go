@@ -47,6 +47,7 @@ type options struct {
 	benchmark, python, cxrepro string
 	inFlight                   int
 	latency                    time.Duration
+	alone                      bool
 }
 
 func run(ctx context.Context) error {
@@ -56,6 +57,7 @@ func run(ctx context.Context) error {
 	flag.StringVar(&o.cxrepro, "cxrepro", "", "program to measure (default: built from this tree)")
 	flag.IntVar(&o.inFlight, "in-flight", 64, "requests at a time")
 	flag.DurationVar(&o.latency, "latency", 0, "how long every reply takes at least")
+	flag.BoolVar(&o.alone, "alone", false, "leave the peer out: how many requests and how fast, with nothing to compare")
 	flag.Parse()
 	if o.benchmark == "" {
 		return errors.New("--benchmark DIR is missing")
@@ -79,6 +81,16 @@ func run(ctx context.Context) error {
 	ours, err := watch.measure(func() error { return runOurs(ctx, o, dir, watch.url) })
 	if err != nil {
 		return fmt.Errorf("cxrepro: %w", err)
+	}
+	if o.alone {
+		ideal := float64(ours.requests) * max(o.latency.Seconds(), 0) / float64(o.inFlight)
+		fmt.Println("cxrepro    ", ours)
+		fmt.Printf("overhead    %.2f ms of wall time a request", 1000*ours.wall.Seconds()/float64(ours.requests))
+		if ideal > 0 {
+			fmt.Printf("; %.3f of the ideal throughput of %d in flight", ideal/ours.wall.Seconds(), o.inFlight)
+		}
+		fmt.Println()
+		return nil
 	}
 	peer, err := watch.measure(func() error { return runPeer(ctx, o, dir, plan, watch.url) })
 	if err != nil {
