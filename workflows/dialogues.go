@@ -12,8 +12,10 @@ import (
 const (
 	// loadAtOnce is how many dialogues one activity looks up.
 	loadAtOnce = 8
-	// messagesKept is how many failed dialogues a workflow describes; it lists them all.
+	// messagesKept is how many failed dialogues a workflow describes, failedKept how many it
+	// lists; it counts them all. The reason of one that is not listed is that its call is missing.
 	messagesKept = 8
+	failedKept   = 256
 )
 
 // dialogues is one run of a Dialogues workflow.
@@ -242,7 +244,9 @@ func (d *dialogues) fail(s *seat, c cxreasonbench.Call, err error) {
 		d.err = err
 		return
 	}
-	d.in.Failed = append(d.in.Failed, f)
+	if d.in.FailedCount++; d.in.FailedCount <= failedKept {
+		d.in.Failed = append(d.in.Failed, f)
+	}
 }
 
 // trouble shuts the gate here and tells the reproduction why. A reproduction that is gone
@@ -261,7 +265,7 @@ func (d *dialogues) trouble(ctx workflow.Context, err error) {
 func (d *dialogues) progress() (contract.StageProgress, error) {
 	p := contract.StageProgress{
 		Stage: contract.StageEvaluate, State: contract.StateRunning, Items: d.in.Done, ItemsAll: d.in.Count,
-		Failed: len(d.in.Failed), Calls: d.in.Calls,
+		Failed: d.in.FailedCount, Calls: d.in.Calls,
 	}
 	if d.gate.state.Paused {
 		p.State = contract.StatePaused

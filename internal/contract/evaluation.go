@@ -74,8 +74,9 @@ type DialoguesInput struct {
 	Next  int   `json:"next"`
 	Again []int `json:"again,omitempty"`
 	Done  int   `json:"done"`
-	// Failed are dialogues that a call failed for good.
-	Failed []DialogueFailure `json:"failed,omitempty"`
+	// Failed are dialogues that a call failed for good, the first of FailedCount.
+	Failed      []DialogueFailure `json:"failed,omitempty"`
+	FailedCount int               `json:"failed_count,omitempty"`
 	// Calls counts answered calls of the activities, for display.
 	Calls int `json:"calls,omitempty"`
 }
