@@ -26,8 +26,7 @@ func benchmarkDraw(b *testing.B, n int) {
 	ctx := context.Background()
 	store := memstore.Open()
 	m := measured(b, store, "benchmark.cases=1200", "benchmark.sample=random")
-	var packed contract.Packed
-	packed = get[contract.Packed](m, m.outputs[0])
+	packed := get[contract.Packed](m, m.outputs[0])
 	was := get[contract.Assessed](m, packed.Items[0].Ref)
 	in := get[contract.WindowIn](m, was.Inputs)
 	data, err := m.a.dataset(ctx, m.manifest.Manifest)
