@@ -80,7 +80,8 @@ func (s suite) junkPin(t *testing.T) {
 	commit(t, r, k, `{"kept":1}`)
 	h.Advance(48 * time.Hour)
 	put(t, r.Bucket(), "pins/half", `{"format":"cx`, artifacts.PutOptions{})
-	put(t, r.Bucket(), "conflicts/kept/"+k.Digest.Hex()[:2]+"/"+k.Digest.Hex()+"/"+k.Digest.Hex(), `{}`, artifacts.PutOptions{})
+	conflict := "conflicts/kept/" + k.Digest.Hex()[:2] + "/" + k.Digest.Hex() + "/" + k.Digest.Hex()
+	put(t, r.Bucket(), conflict, `{}`, artifacts.PutOptions{})
 	_, err := r.GC(ctx, artifacts.GCOptions{Apply: true})
 	if err == nil || !strings.Contains(err.Error(), "pins/half") || !strings.Contains(artifacts.HintOf(err), "pin --remove half") || artifacts.ClassOf(err) != artifacts.Permanent {
 		t.Fatalf("gc: %v, hint %q", err, artifacts.HintOf(err))
@@ -97,13 +98,23 @@ func (s suite) junkPin(t *testing.T) {
 			t.Errorf("fault %+v", f)
 		}
 	}
-	if err := r.RemovePin(ctx, "half"); err != nil {
+	if err := errors.Join(r.RemovePin(ctx, "half"), r.Bucket().Delete(ctx, conflict)); err != nil {
 		t.Fatal(err)
 	}
-	put(t, r.Bucket(), "pins/not a pin", `{}`, artifacts.PutOptions{})
-	_, err = r.Pins(ctx)
-	if err == nil || !strings.Contains(artifacts.HintOf(err), "pins/not a pin") {
-		t.Errorf("pins: %v, hint %q", err, artifacts.HintOf(err))
+	if err := r.SetPin(ctx, artifacts.Pin{Name: "sound", Keys: []artifacts.Key{k}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"pins/not a pin", "pins/.stray"} {
+		put(t, r.Bucket(), name, `{}`, artifacts.PutOptions{})
+	}
+	if pins, err := r.Pins(ctx); err != nil || len(pins) != 1 || pins[0].Name != "sound" {
+		t.Errorf("pins beside strays: %+v, %v", pins, err)
+	}
+	if got, err := r.GC(ctx, artifacts.GCOptions{}); err != nil || got.Pins != 1 {
+		t.Errorf("gc beside strays: %+v, %v", got, err)
+	}
+	if report, err = r.Verify(ctx, artifacts.VerifyOptions{}); err != nil || len(report.Faults) != 2 {
+		t.Errorf("verify beside strays: %+v, %v", report.Faults, err)
 	}
 }
 
