@@ -1,10 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"cxrepro/internal/contract"
+	"cxrepro/internal/cxreasonbench"
 )
 
 // callRows prints what an evaluation took: dialogues, calls, tokens and money.
@@ -55,13 +58,31 @@ func moneyList(list []contract.Money) string {
 	return strings.Join(out, " + ")
 }
 
-// undetermined says that cases have no result, and how they get one.
+// retryVerdicts is the change to a spec that asks the judge again where its verdicts could not
+// be read: what was recorded of them stays, and a new round is asked.
+const retryVerdicts = "--set 'evaluation.retry={outcomes: [" + cxreasonbench.JudgeUnparsable + "], round: 1}'"
+
+// undetermined says that cases have no result, and how they get one: what never was recorded is
+// asked by the same command, a recorded verdict that nobody can read only in a new round.
 func (a *app) undetermined(r *contract.Receipt) error {
 	d := r.Dialogues
 	text := fmt.Sprintf("%d dialogues are undetermined: %s", d.Undetermined, countList(d.Reasons))
 	if d.Waiting > 0 {
 		text += fmt.Sprintf("; path 2 of %d tasks waits for them", d.Waiting)
 	}
-	return &exitError{Code: exitQuarantined, Err: fmt.Errorf("%s", text),
-		Hint: "they are in no denominator, and the tables are not complete; the same command asks what is missing and nothing else"}
+	return &exitError{Code: exitQuarantined, Err: errors.New(text), Hint: "they are in no denominator, and the tables are not complete; " + askMissing(d.Reasons)}
+}
+
+// askMissing is the way to a result for dialogues that are undetermined for these reasons.
+func askMissing(reasons []contract.Count) string {
+	const again = "the same command asks what is missing and nothing else"
+	unparsable := slices.IndexFunc(reasons, func(c contract.Count) bool { return c.Name == cxreasonbench.JudgeUnparsable })
+	const verdicts = "`" + retryVerdicts + "` (the next round: 2) asks for the verdicts again that could not be read"
+	switch {
+	case unparsable < 0:
+		return again
+	case len(reasons) == 1:
+		return "the same command with " + verdicts + ", and nothing else"
+	}
+	return "the same command asks again what got no answer, and with " + verdicts
 }
