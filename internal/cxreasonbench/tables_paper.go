@@ -71,9 +71,9 @@ type Evaluation struct {
 	Intervals map[Path]*Intervals
 	// Simulated: a stand-in answered for the model. Every table with it says so.
 	Simulated bool
-	// Undetermined counts the cases of each path whose outcome an infrastructure failure
-	// left open. Every table with such a path says that it is not complete.
-	Undetermined map[Path]int
+	// Undetermined names the cases of each path whose outcome an infrastructure failure left
+	// open. Every table with such a path says that it is not complete.
+	Undetermined map[Path][]int
 }
 
 func (e Evaluation) path(p Path) (PathScores, bool) {
@@ -257,13 +257,15 @@ func (l layout) table(evaluations []Evaluation, o TableOptions) *report.Table {
 // notes says in title and notes what a reader must know of the models in the table.
 func (l layout) notes(t *report.Table, evaluations []Evaluation, o TableOptions) {
 	var simulated, unknown []string
-	open := 0
+	open := map[int]bool{} // a case may be open in several paths and of several models
 	for _, e := range evaluations {
 		if e.Sampling != l.sampling {
 			continue
 		}
 		for _, p := range l.paths {
-			open += e.Undetermined[p]
+			for _, c := range e.Undetermined[p] {
+				open[c] = true
+			}
 		}
 		if e.Simulated {
 			simulated = append(simulated, e.Model)
@@ -276,9 +278,9 @@ func (l layout) notes(t *report.Table, evaluations []Evaluation, o TableOptions)
 		t.Title += ", simulated"
 		t.Notes = append(t.Notes, "Simulated: a stand-in answered for "+strings.Join(simulated, ", ")+". These figures say nothing about a model.")
 	}
-	if open > 0 {
+	if len(open) > 0 {
 		t.Title += ", not complete"
-		t.Notes = append(t.Notes, fmt.Sprintf("Not complete: %d cases are undetermined and in no denominator.", open))
+		t.Notes = append(t.Notes, "Not complete: "+UndeterminedWords(len(open))+" and in no denominator.")
 	}
 	if o.Published != nil {
 		t.Notes = append(t.Notes, "paper: = reproduced as printed; \u2248 inside our 95 % bootstrap interval over cases; \u2715 off; ? not computable.")
@@ -286,6 +288,14 @@ func (l layout) notes(t *report.Table, evaluations []Evaluation, o TableOptions)
 	if len(unknown) > 0 {
 		t.Notes = append(t.Notes, "The paper has no figures of "+strings.Join(unknown, ", ")+".")
 	}
+}
+
+// UndeterminedWords says of n cases that they have no result.
+func UndeterminedWords(n int) string {
+	if n == 1 {
+		return "1 case is undetermined"
+	}
+	return report.Number(n) + " cases are undetermined"
 }
 
 func (l layout) heading() string {

@@ -178,6 +178,20 @@ func (d *Document) Complete() bool {
 	return true
 }
 
+// undeterminedCases counts the cases that have no result somewhere, each once whatever the
+// paths and models it is open in.
+func (d *Document) undeterminedCases() int {
+	open := map[int]bool{}
+	for _, e := range d.evaluations {
+		for _, cases := range e.Undetermined {
+			for _, c := range cases {
+				open[c] = true
+			}
+		}
+	}
+	return len(open)
+}
+
 // unpinned are notes about models whose weights nobody knows.
 func (d *Document) unpinned() []string {
 	var notes []string

@@ -46,7 +46,7 @@ type pageData struct {
 	Local          bool
 	Simulated      bool
 	SimulatedNames string
-	Undetermined   int
+	Undetermined   string
 	Facts          []fact
 	Verdicts       []verdictChip
 	Plots          []plot
@@ -121,12 +121,11 @@ func (d *Document) pageData(t *Transcripts) *pageData {
 	s := d.Input.Summary
 	data := &pageData{
 		Document: d, Name: s.Name, Paper: s.Paper, Rules: s.Rules.String(), Build: s.Benchmark.Rules, Scoring: d.scoring(),
-		Simulated: d.Simulated(), Transcripts: t,
+		Simulated: d.Simulated(), Transcripts: t, Undetermined: cxreasonbench.UndeterminedWords(d.undeterminedCases()),
 	}
 	data.Notice, data.Local = ClassNotice(s.Benchmark.DataUse)
 	var names []string
 	for i, e := range s.Evaluations {
-		data.Undetermined += len(e.Undetermined)
 		if name := e.Model.Title; d.simulated(i) && !contains(names, name) {
 			names = append(names, name)
 		}

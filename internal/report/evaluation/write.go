@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"cxrepro/internal/contract"
+	"cxrepro/internal/cxreasonbench"
 	"cxrepro/internal/report"
 )
 
@@ -18,11 +19,7 @@ func (d *Document) head() []string {
 		lines = append(lines, "Simulated: stand-ins answered. These figures say nothing about a model.")
 	}
 	if !d.Complete() {
-		n := 0
-		for _, e := range s.Evaluations {
-			n += len(e.Undetermined)
-		}
-		lines = append(lines, fmt.Sprintf("Not complete: %d cases are undetermined.", n))
+		lines = append(lines, "Not complete: "+cxreasonbench.UndeterminedWords(d.undeterminedCases())+".")
 	}
 	lines = append(lines, "Rules: "+s.Rules.String()+". Benchmark: "+s.Benchmark.Rules+", "+report.Number(s.Benchmark.Cases)+" cases. Scored "+d.scoring()+".")
 	if notice, _ := ClassNotice(s.Benchmark.DataUse); notice != "" {

@@ -417,7 +417,7 @@ func TestUndetermined(t *testing.T) {
 		t.Errorf("%d cases count, want 4", c.Entered+c.Unknown)
 	}
 	scored := scoring.Scored(s.ref.Rules, &got)
-	if scored.Undetermined[cxreasonbench.Path1] != 1 || scored.Undetermined[cxreasonbench.Path2] != 1 {
+	if len(scored.Undetermined[cxreasonbench.Path1]) != 1 || len(scored.Undetermined[cxreasonbench.Path2]) != 1 {
 		t.Errorf("undetermined by path: %v", scored.Undetermined)
 	}
 }

@@ -94,20 +94,10 @@ func figure(f cxreasonbench.Figure, in cxreasonbench.Interval) contract.SummaryF
 func Scored(rules cxreasonbench.Rules, s *contract.SummaryEvaluation) cxreasonbench.Evaluation {
 	e := cxreasonbench.Evaluation{
 		Model: s.Model.Title, Sampling: cxreasonbench.Greedy, Simulated: s.Model.Simulated,
-		Intervals: map[cxreasonbench.Path]*cxreasonbench.Intervals{}, Undetermined: map[cxreasonbench.Path]int{},
+		Intervals: map[cxreasonbench.Path]*cxreasonbench.Intervals{}, Undetermined: undeterminedCases(s),
 	}
 	if s.Draws > 1 {
 		e.Sampling = cxreasonbench.Stochastic
-	}
-	for _, u := range s.Undetermined {
-		e.Undetermined[u.Path]++
-		if u.Path == cxreasonbench.Path2 {
-			e.Undetermined[cxreasonbench.RePath1]++
-		}
-	}
-	if n := contract.Total(s.Waiting); n > 0 {
-		e.Undetermined[cxreasonbench.Path2] += n
-		e.Undetermined[cxreasonbench.RePath1] += n
 	}
 	for _, p := range s.Paths {
 		counts := map[cxreasonbench.Task]cxreasonbench.Counts{}
@@ -129,6 +119,39 @@ func Scored(rules cxreasonbench.Rules, s *contract.SummaryEvaluation) cxreasonbe
 		e.Intervals[p.Path] = in
 	}
 	return e
+}
+
+// undeterminedCases names the open cases of each path. Where Path 2 of a task waits for
+// Path 1, the cases that it waits for are open in Path 2 and the re-evaluation too.
+func undeterminedCases(s *contract.SummaryEvaluation) map[cxreasonbench.Path][]int {
+	open := map[cxreasonbench.Path][]int{}
+	later := func(c int) {
+		open[cxreasonbench.Path2] = append(open[cxreasonbench.Path2], c)
+		open[cxreasonbench.RePath1] = append(open[cxreasonbench.RePath1], c)
+	}
+	waits := map[string]int{}
+	for _, w := range s.Waiting {
+		waits[w.Name] += w.N
+	}
+	for _, u := range s.Undetermined {
+		if u.Path == cxreasonbench.Path2 {
+			later(u.Case)
+			continue
+		}
+		open[u.Path] = append(open[u.Path], u.Case)
+		if waits[u.Task.String()] > 0 {
+			waits[u.Task.String()]--
+			later(u.Case)
+		}
+	}
+	unnamed := 0 // waited for without being listed: each counts once
+	for _, n := range waits {
+		for ; n > 0; n-- {
+			unnamed--
+			later(unnamed)
+		}
+	}
+	return open
 }
 
 func intervalsOf(r contract.SummaryRow) map[cxreasonbench.Column]cxreasonbench.CellInterval {
