@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"cxrepro/artifacts"
 	"cxrepro/experiments"
@@ -99,12 +100,15 @@ type caseMaker struct {
 }
 
 // rows are the threshold rows that the positions in the case's pictures depend on: those of
-// its own task and of every task that lends it a structure.
+// its own task and of every task that lends it a structure, without the limits of labels. All
+// of these tasks passed, as the source says, so that a label can change neither a position
+// nor whether there is one; and no question or answer is made from it.
 func (m *caseMaker) rows() map[string]any {
 	rows := map[string]any{}
 	for _, t := range m.tasks() {
 		maps.Copy(rows, m.plan.rules.KeyParams(t))
 	}
+	maps.DeleteFunc(rows, func(name string, _ any) bool { return strings.Contains(name, ".label.") })
 	return rows
 }
 

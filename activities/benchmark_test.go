@@ -305,6 +305,73 @@ func TestBuildCaseKeys(t *testing.T) {
 	}
 }
 
+// labelLimits move the limits of labels far enough that some phantoms get another label.
+var labelLimits = []string{
+	"thresholds={inspiration.label.good_min: 8, rotation.label.not_rotated_min: 0.7, projection.label.overlap_split: 0.2,",
+	"cardiomegaly.label.PA_min: 0.4, cardiomegaly.label.AP_min: 0.4, mediastinal_widening.label.PA_min: 0.2,",
+	"carina_angle.label.normal_range: [30, 60], aortic_knob_enlargement.label.enlarged_min: 1.5,",
+	"ascending_aorta_enlargement.label.enlarged_min: 0.05, descending_aorta_enlargement.label.enlarged_min: 1.5,",
+	"descending_aorta_tortuous.label.tortuous_min: 0.0005, global.mask_count.mask_num_min: 25}",
+}
+
+// drawnDocs are the documents of the cases that were built, by everything they were drawn with
+// but their labels.
+func (b *bench) drawnDocs(out contract.BenchmarkResult) map[string]artifacts.Digest {
+	b.t.Helper()
+	plan := act(b, b.a.PlanBenchmark, contract.PlanBenchmarkInput{Plan: b.plan, Manifest: b.manifest.Manifest, Outputs: b.outputs, Reproduction: b.manifest.Reproduction})
+	docs := map[string]artifacts.Digest{}
+	for _, c := range get[contract.BenchmarkPlan](b, plan.Drawn).Cases {
+		for _, built := range get[contract.Benchmark](b, out.Benchmark).Cases {
+			if built.Task == c.Source.Task && built.ID == c.Source.Case {
+				c.Source.Label = ""
+				text, err := artifacts.Canonical(c)
+				if err != nil {
+					b.t.Fatal(err)
+				}
+				docs[string(text)] = built.Doc.Digest
+			}
+		}
+	}
+	return docs
+}
+
+// TestLabelLimitsBuildNothing holds that the limits of labels build no case anew that was drawn
+// before, and that leaving them out of the keys is right: built afresh under them, a case has
+// the same bytes.
+func TestLabelLimitsBuildNothing(t *testing.T) {
+	store := memstore.Open()
+	first := measured(t, store)
+	out, _ := first.build()
+	was := first.drawnDocs(out)
+
+	second := measured(t, store, "thresholds.cardiomegaly.label.PA_min=0.4")
+	out, totals := second.build()
+	fresh := 0
+	for drawn := range second.drawnDocs(out) {
+		if _, old := was[drawn]; !old {
+			fresh++
+		}
+	}
+	if len(totals.Steps) != 1 || totals.Steps[0].Run != fresh || fresh > 2 {
+		t.Errorf("one limit: %s, %d cases are new", stepText(totals), fresh)
+	}
+
+	third := measured(t, memstore.Open(), strings.Join(labelLimits, " "))
+	out, _ = third.build()
+	same := 0
+	for drawn, doc := range third.drawnDocs(out) {
+		if old, ok := was[drawn]; ok {
+			same++
+			if old != doc {
+				t.Errorf("another document under other limits of labels: %s", drawn)
+			}
+		}
+	}
+	if same < 6 {
+		t.Errorf("only %d cases are drawn under both limits", same)
+	}
+}
+
 // releaseSpec reads a benchmark that lies in the official layout.
 const releaseSpec = `
 name: read
