@@ -129,11 +129,21 @@ func (p *Published) Figure(path Path, s Sampling, group, model string, c Column)
 	return f, true
 }
 
+// fewestCases is how many cases a figure needs for its bootstrap interval to be compared with.
+const fewestCases = 5
+
+// TooFewResamples is why an interval without width is compared with nothing.
+const TooFewResamples = "too few cases: every resample gives the same figure"
+
+// point reports whether the interval has no width.
+func (i Interval) point() bool { return i.High <= i.Low }
+
 // compareFigures says how our cell relates to a printed one, and why where that is not plain:
 // reproduced if both numbers are equal as printed, within noise if each printed number lies
-// inside our interval, else off; not computable if exactly one of the two has a value, or
-// without an interval.
-func compareFigures(c Cell, p PublishedFigure, refined bool, in CellInterval) (report.Verdict, string) {
+// inside our interval, else off; not computable if exactly one of the two has a value, without
+// an interval, or where too few cases make an interval that says nothing: below fewestCases
+// of them, or when every resample gives the same figure.
+func compareFigures(c Cell, p PublishedFigure, refined bool, in CellInterval, cases int) (report.Verdict, string) {
 	refined = refined && p.HasRefined
 	switch {
 	case !c.Plain.Known && !p.Known:
@@ -148,6 +158,10 @@ func compareFigures(c Cell, p PublishedFigure, refined bool, in CellInterval) (r
 		return report.Reproduced, ""
 	case !in.Plain.Known || (refined && !in.Refined.Known):
 		return report.NotComputable, "no bootstrap interval was computed"
+	case cases < fewestCases:
+		return report.NotComputable, fmt.Sprintf("too few cases: %d, and an interval needs %d", cases, fewestCases)
+	case !in.Plain.holds(p.Value) && in.Plain.point(), refined && !in.Refined.holds(p.Refined) && in.Refined.point():
+		return report.NotComputable, TooFewResamples
 	case !in.Plain.holds(p.Value):
 		return report.Off, "outside our 95 % bootstrap interval"
 	case refined && !in.Refined.holds(p.Refined):

@@ -363,7 +363,7 @@ func (l layout) addModel(t *report.Table, b block, e Evaluation, scores PathScor
 		cell := b.cell(scores, c, o.Standard, in)
 		if p, ok := o.Published.Figure(b.path, l.sampling, b.key, e.Model, col); ok {
 			known = true
-			v, why := compareFigures(c, p, refines, in)
+			v, why := compareFigures(c, p, refines, in, b.cases(scores, c))
 			cell = beside(cell, p.String(), v, why)
 			paper = append(paper, report.Text(p.String()+" "+v.Sign()).Lighter())
 		} else {
@@ -381,6 +381,24 @@ func (l layout) addModel(t *report.Table, b block, e Evaluation, scores PathScor
 	}
 }
 
+// cases is how many cases are behind a figure of the block: the n of a task, and of a group
+// those of its tasks together.
+func (b block) cases(s PathScores, c Cell) int {
+	if b.group == 0 {
+		return c.Plain.N
+	}
+	n := 0
+	for _, t := range Tasks() {
+		if !b.group.Has(t) {
+			continue
+		}
+		if cell, ok := s.Tasks[t].Cell(c.Column); ok && cell.Plain.Known {
+			n += cell.Plain.N
+		}
+	}
+	return n
+}
+
 // GroupCell is a group's figure of an evaluation as tables show it, beside the published one
 // where there is one. A path that was not evaluated has none.
 func GroupCell(e *Evaluation, p Path, g Group, col Column, published *Published) report.Cell {
@@ -396,7 +414,7 @@ func GroupCell(e *Evaluation, p Path, g Group, col Column, published *Published)
 	in := e.Intervals[p].of(b, col)
 	cell := b.cell(scores, c, false, in)
 	if f, ok := published.Figure(p, e.Sampling, b.key, e.Model, col); ok {
-		v, why := compareFigures(c, f, b.refines() && Refines(p, col), in)
+		v, why := compareFigures(c, f, b.refines() && Refines(p, col), in, b.cases(scores, c))
 		cell = beside(cell, f.String(), v, why)
 	}
 	return cell

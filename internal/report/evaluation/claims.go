@@ -124,6 +124,8 @@ func claimVerdict(cell report.Cell, published float64) (report.Verdict, string) 
 		return report.NotComputable, "no bootstrap interval was computed"
 	case published >= cell.Detail.Interval.Low-0.005 && published <= cell.Detail.Interval.High+0.005:
 		return report.WithinNoise, ""
+	case cell.Detail.Interval.High <= cell.Detail.Interval.Low:
+		return report.NotComputable, cxreasonbench.TooFewResamples
 	}
 	return report.Off, "outside our 95 % bootstrap interval"
 }
