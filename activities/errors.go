@@ -17,6 +17,7 @@ import (
 	"cxrepro/internal/ledger"
 	"cxrepro/internal/ledger/limit"
 	"cxrepro/internal/lvlm"
+	"cxrepro/internal/lvlm/recorded"
 	"cxrepro/internal/segment"
 )
 
@@ -76,6 +77,15 @@ func (e *endpointError) after() time.Duration {
 	return min(d, backoffMost)
 }
 
+// code is the endpoint's own name of the failure, if it gave one.
+func (e *endpointError) code() string {
+	var call *lvlm.CallError
+	if errors.As(e.err, &call) {
+		return call.Code
+	}
+	return ""
+}
+
 // errType maps the classes of endpoint failures.
 func (e *endpointError) errType() string {
 	var wait *limit.WaitError
@@ -123,6 +133,9 @@ func translate(ctx context.Context, name string, attempt int, err error) error {
 	if errors.As(err, &endpoint) || errType == contract.ErrTypeBudget {
 		hint = hintOf(errType)
 	}
+	if endpoint != nil && endpoint.code() == recorded.NotInLedger {
+		hint = "start a worker with --endpoints FILE, and without --offline, and resume"
+	}
 	if hint != "" {
 		message += "\nhint: " + hint
 	}
@@ -143,7 +156,7 @@ func hintOf(errType string) string {
 	case contract.ErrTypeEndpoint:
 		return "correct the endpoint card, start the worker again and resume"
 	case contract.ErrTypeBudget:
-		return "start the same spec with a larger budget; recorded answers cost nothing"
+		return "run the same spec with a larger --budget; recorded answers cost nothing"
 	}
 	return ""
 }

@@ -77,7 +77,8 @@ func takeUp(ctx context.Context, c client.Client, d display, reproduction string
 	if !v.Gate.Paused {
 		return nil
 	}
-	d.note(fmt.Sprintf("was paused (%s); going on", v.Gate.Reason))
+	why, _ := splitHint(v.Gate.Reason)
+	d.note(fmt.Sprintf("was paused (%s); going on", why))
 	_, err = control(ctx, c, reproduction, contract.UpdateResume)
 	return err
 }

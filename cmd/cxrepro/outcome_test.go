@@ -32,3 +32,23 @@ func TestUndeterminedHint(t *testing.T) {
 		}
 	}
 }
+
+// TestPausedHint holds that a run that was paused names one way on, the one for its reason, and
+// not the one for workers as well.
+func TestPausedHint(t *testing.T) {
+	for _, c := range []struct{ by, reason, want string }{
+		{contract.ErrTypeBudget, "ask: the budget is used up\nhint: other", "with a larger --budget"},
+		{contract.ErrTypeEndpoint, "ask: model endpoint: configured, not_in_ledger: no\nhint: other", "without --offline, with --endpoints"},
+		{contract.ErrTypeEndpoint, "ask: model endpoint: configured, status 404\nhint: other", "correct the endpoint card"},
+		{contract.ErrTypeEndpointDenied, "ask: status 401\nhint: other", "export the right credential"},
+		{contract.ErrTypeQuota, "ask: status 402\nhint: other", "pay the endpoint's account"},
+		{contract.ErrTypeModel, "segment: no library\nhint: fetch it", "fetch it; then run the same command"},
+		{"user", "asked by a user", "the same command goes on"},
+	} {
+		var out strings.Builder
+		code := report(&out, paused(contract.Gate{Paused: true, By: c.by, Reason: c.reason}))
+		if talk := out.String(); code != exitPaused || strings.Count(talk, "hint: ") != 1 || !strings.Contains(talk, c.want) || strings.Contains(talk, "other") {
+			t.Errorf("%s: exit %d\n%s", c.by, code, talk)
+		}
+	}
+}

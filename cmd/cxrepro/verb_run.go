@@ -240,10 +240,10 @@ func (a *app) reproduceOnce(ctx context.Context, s *session, d display, p *plann
 
 // ended gives the end of a run that has no receipt its exit code and hint.
 func (a *app) ended(ctx context.Context, err error) error {
-	var paused *errPaused
+	var stopped *errPaused
 	switch {
-	case errors.As(err, &paused):
-		return &exitError{Code: exitPaused, Err: paused, Hint: "the same command goes on"}
+	case errors.As(err, &stopped):
+		return paused(stopped.gate)
 	case ctx.Err() != nil:
 		return &exitError{Code: exitCancelled, Err: errors.New("interrupted"), Hint: "the same command goes on where this one stopped"}
 	}

@@ -10,6 +10,9 @@ import (
 	"cxrepro/internal/lvlm"
 )
 
+// NotInLedger is the code of the failure.
+const NotInLedger = "not_in_ledger"
+
 // Asker refuses every call.
 type Asker struct{}
 
@@ -19,7 +22,7 @@ var _ lvlm.Asker = Asker{}
 func (Asker) Ask(context.Context, lvlm.Request, lvlm.PictureFunc) (lvlm.Reply, error) {
 	return lvlm.Reply{}, &lvlm.CallError{
 		Class:  lvlm.Configured,
-		Code:   "not_in_ledger",
-		Detail: "the call is not in the ledger, and this worker only replays; name endpoint cards with --endpoints to ask it",
+		Code:   NotInLedger,
+		Detail: "the call is not in the ledger, and this worker only replays",
 	}
 }
