@@ -54,6 +54,9 @@ type asks struct {
 	prepared *cache[artifacts.Key, artifacts.Ref]
 	making   singleflight.Group // of prepared pictures
 
+	// keepReply is the constant of that name, or less in tests.
+	keepReply time.Duration
+
 	mu      sync.Mutex // guards what follows
 	flights map[artifacts.Key]chan struct{}
 	wallets map[walletKey]*ledger.Wallet
@@ -77,6 +80,7 @@ func newAsks(opts Options, d *docs) *asks {
 		bytes:    newCache[artifacts.Digest, []byte](pictureBytes),
 		prepared: newCache[artifacts.Key, artifacts.Ref](preparedRefs),
 		flights:  map[artifacts.Key]chan struct{}{}, wallets: map[walletKey]*ledger.Wallet{},
+		keepReply: keepReply,
 	}
 }
 

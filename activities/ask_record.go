@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"errors"
+	"time"
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
@@ -23,15 +24,53 @@ func (c *call) answers(a lvlm.Answer) bool {
 	return false
 }
 
-// end records what came of the call: an answer, or an outcome without one.
+// end records what came of the call: an answer, or an outcome without one. A reply that cannot
+// be recorded is paid for all the same, so the claim keeps its attempt for the account.
 func (c *call) end(reply lvlm.Reply) (ledger.Entry, error) {
+	entry, err := c.record(reply)
+	if err != nil {
+		return entry, errors.Join(err, c.annotate())
+	}
+	return entry, nil
+}
+
+// keepReply is how long a reply in hand waits for a store that does not take it.
+const keepReply = time.Minute
+
+// insist does something with the store again and again while a reply is in hand: asking once
+// more would be paid once more. It ends with a failure that trying again does not help, after
+// some time, or when the worker stops.
+func (c *call) insist(what string, do func() error) error {
+	s, b := c.of, c.beat
+	until := s.opts.Now().Add(s.keepReply)
+	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
+		err := do()
+		if err == nil || artifacts.ClassOf(err) != artifacts.Transient || s.opts.Now().Add(wait).After(until) {
+			return err
+		}
+		s.opts.Log.Warn("the store does not take a reply; it is kept and tried again", "key", c.ledger.Key.Short(), "doing", what, "in", wait, "err", err)
+		// A kill from now on shall not lose the attempt, if the claim can be written.
+		if note := c.annotate(); note != nil {
+			s.opts.Log.Warn("attempts not noted in the claim", "key", c.ledger.Key.Short(), "err", note)
+		}
+		if ended := b.pause(wait); ended != nil {
+			return errors.Join(ended, err)
+		}
+	}
+}
+
+func (c *call) record(reply lvlm.Reply) (ledger.Entry, error) {
 	s, b := c.of, c.beat
 	reply.Answer.Format = lvlm.AnswerFormat
 	text, err := artifacts.Canonical(reply.Answer)
 	if err != nil {
 		return ledger.Entry{}, err
 	}
-	result, err := s.opts.Store.ForClass(c.storeClass()).Put(b.work, text, lvlm.AnswerMediaType)
+	var result artifacts.Ref
+	err = c.insist("put", func() (err error) {
+		result, err = s.opts.Store.ForClass(c.storeClass()).Put(b.work, text, lvlm.AnswerMediaType)
+		return err
+	})
 	if err != nil {
 		return ledger.Entry{}, err
 	}
@@ -55,7 +94,11 @@ func (c *call) commit(claim *artifacts.Claim, doc artifacts.KeyDoc, entry *ledge
 	if err != nil {
 		return err
 	}
-	rec, err := s.opts.Store.CommitInline(b.work, claim, entry.Record, text)
+	var rec artifacts.Record
+	err = c.insist("commit", func() (err error) {
+		rec, err = s.opts.Store.CommitInline(b.work, claim, entry.Record, text)
+		return err
+	})
 	var conflict *artifacts.ConflictError
 	if errors.As(err, &conflict) {
 		s.opts.Log.Warn("a call was answered twice; the first answer stays", "key", entry.Record.Key.Short())
