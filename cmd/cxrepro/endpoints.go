@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,9 +26,10 @@ func (f *workerFlags) readEndpoints() error {
 	return nil
 }
 
-// needEndpoints refuses a run that would ask a model which this process cannot reach, or may
-// not send such data to. The same is checked before every call; here nothing was begun yet.
-func needEndpoints(p *experiments.Plan, f workerFlags) error {
+// needEndpoints refuses a run that would ask a model which this process cannot reach, may not
+// send such data to, or cannot keep the budget of. The same is checked before every call; here
+// nothing was begun yet.
+func needEndpoints(p *experiments.Plan, f workerFlags, budget int64) error {
 	if f.offline {
 		return nil
 	}
@@ -52,6 +54,10 @@ func needEndpoints(p *experiments.Plan, f workerFlags) error {
 		if e.CredentialEnv != "" && os.Getenv(e.CredentialEnv) == "" {
 			return usageError("export it in the shell that runs this command", "endpoint %s takes its credential from %s, which is not set", e.Name, e.CredentialEnv)
 		}
+		if budget > 0 && e.Price == nil {
+			return usageError("state a price in its card, 0 where it costs nothing (docs/endpoints.md), or leave --budget out",
+				"endpoint %s, which serves %s, states no price, so a budget cannot be kept", e.Name, card.Name)
+		}
 		var denied *datause.DeniedError
 		if err := datause.AllowEndpoint(class, e.Attestation, time.Now()); errors.As(err, &denied) {
 			return usageError("state under attestation in the endpoint card what the operator vouches for, with date and reference, or choose an endpoint of your own",
@@ -62,9 +68,30 @@ func needEndpoints(p *experiments.Plan, f workerFlags) error {
 	}
 	if len(missing) > 0 {
 		return usageError("add --endpoints FILE with an endpoint for each (docs/endpoints.md), or --offline to answer from what is recorded",
-			"no endpoint serves %s", strings.Join(missing, ", "))
+			"no endpoint serves %s%s", strings.Join(missing, ", "), strangers(p, f.served))
 	}
 	return nil
+}
+
+// strangers names what endpoints serve that the plan does not ask: a missing model is often one
+// of them, mistyped.
+func strangers(p *experiments.Plan, served *endpoint.Set) string {
+	if served == nil {
+		return ""
+	}
+	var names []string
+	cards := modelCards(p)
+	for i := range served.Endpoints {
+		for _, name := range served.Endpoints[i].Served() {
+			if !slices.ContainsFunc(cards, func(c *experiments.ModelCard) bool { return c.Name == name }) {
+				names = append(names, fmt.Sprintf("%s (endpoint %s)", name, served.Endpoints[i].Name))
+			}
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "; served, and no model card of the spec: " + strings.Join(names, ", ")
 }
 
 // modelCards are the models that a plan asks, the judge last.

@@ -149,7 +149,7 @@ func (a *app) runSpec(ctx context.Context, file string, f runFlags) (*outcome, e
 	if err := f.worker.readEndpoints(); err != nil {
 		return nil, err
 	}
-	if err := needEndpoints(p.doc, f.worker); err != nil {
+	if err := needEndpoints(p.doc, f.worker, f.tuning.Calls.Budget); err != nil {
 		return nil, err
 	}
 	f.worker.recorded = recordedCards(p.doc, f.worker)
