@@ -10,6 +10,9 @@ import (
 // dataRoot is one --data NAME=PATH: where a data set that a spec calls by name lies here.
 type dataRoot struct{ name, path string }
 
+// companions are the names under which what belongs to a data set may lie in folders of its own.
+var companions = []string{"chest-imagenome", "chexmask", "masks"}
+
 // parseData reads --data values, in the order given.
 //
 // Errors: usage errors that name the value.

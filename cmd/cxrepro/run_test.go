@@ -109,6 +109,7 @@ func TestRunRefuses(t *testing.T) {
 		want string
 	}{
 		{"no folder", []string{"run", "spec.yaml"}, `the spec reads data set "golden-cases" and no folder was given`},
+		{"unread folder", []string{"run", "spec.yaml", "--data", "golden-cases=data", "--data", "chexmsk=data"}, `--data chexmsk: the spec does not read that name; it reads golden-cases, chest-imagenome, chexmask, masks`},
 		{"unknown field", []string{"run", "spec.yaml", "--data", "golden-cases=data", "--set", "dataset.nam=x"}, `unknown field "nam" in dataset; known fields: boxes,`},
 		{"wrong type", []string{"run", "spec.yaml", "--data", "golden-cases=data", "--set", "thresholds.rotation.label.not_rotated_min=high"}, "threshold rotation.label.not_rotated_min: want"},
 		{"no spec", []string{"run", "nowhere.yaml"}, "nowhere.yaml: no such file"},

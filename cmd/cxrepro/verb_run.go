@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -184,7 +185,8 @@ func (a *app) runSpec(ctx context.Context, file string, f runFlags) (*outcome, e
 	return &outcome{store: store, receipt: r, summary: sum}, nil
 }
 
-// needData refuses a run whose worker lacks the data set's folder.
+// needData refuses a run whose worker lacks the data set's folder, or gets one under a name that
+// the spec does not read.
 func needData(p *planned, values []string) error {
 	roots, err := parseData(values)
 	if err != nil {
@@ -197,6 +199,12 @@ func needData(p *planned, values []string) error {
 	for _, name := range names {
 		if !slices.ContainsFunc(roots, func(r dataRoot) bool { return r.name == name }) {
 			return usageError(fmt.Sprintf("add --data %s=FOLDER", name), "the spec reads data set %q and no folder was given for it", name)
+		}
+	}
+	names = append(names, companions...)
+	for _, r := range roots {
+		if !slices.Contains(names, r.name) {
+			return usageError("correct the name, or leave it out", "--data %s: the spec does not read that name; it reads %s", r.name, strings.Join(names, ", "))
 		}
 	}
 	return nil
