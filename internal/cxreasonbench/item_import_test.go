@@ -1,6 +1,7 @@
 package cxreasonbench
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -97,6 +98,10 @@ func TestImportReads(t *testing.T) {
 	refused("two formats", "a case lies in basic and in two-round", replace(strings.Replace(file, "basic", "two-round", 1), []byte(`{}`)))
 	refused("no answer", "1 questions and 0 answers", replace(file, []byte(`{"question":"q"}`)))
 	refused("a number", "neither a text nor a list", replace(file, []byte(`{"question":7,"answer":"a"}`)))
+	refused("a key twice", `aortic_knob_enlargement/path1/init/basic/<case>: the key "answer" stands twice`, replace(file, []byte(`{"question":"q","answer":"a","answer":"b"}`)))
+	refused("cut off", "aortic_knob_enlargement/path1/init/basic/<case>: unexpected end", replace(file, []byte(`{"question":"q","answ`)))
+	refused("a task twice", `dx_by_dicoms.json: the key "cardiomegaly" stands twice`,
+		replace("CXReasonBench/dx_by_dicoms.json", append(bytes.TrimRight(disk["CXReasonBench/dx_by_dicoms.json"].Data, "} \n"), `, "cardiomegaly": []}`...)))
 	refused("a round too many", "want 48 with ", replace(file, []byte(`{"question":["q","r"],"answer":["a","b"]}`)))
 	if _, err := b.Verify(dataset.CXRBRelease, false); err == nil || !strings.Contains(err.Error(), "aortic_knob_enlargement has 4 cases, the release has 100") {
 		t.Errorf("a short list: %v", err)

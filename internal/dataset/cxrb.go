@@ -78,8 +78,8 @@ var CXRBRelease = CXRBCounts{Cases: 1200, Path1: 8044, Path2: 3600, RePath1: 734
 
 // OpenCXRB reads the case lists.
 //
-// Errors: a missing or malformed list, a task that is missing or unknown, an id that is no file
-// name or stands twice.
+// Errors: a missing or malformed list, a task that is missing, unknown or listed twice, an id
+// that is no file name or stands twice.
 func OpenCXRB(fsys fs.FS) (*CXRB, error) {
 	if _, err := fs.Stat(fsys, cxrbCases); errors.Is(err, fs.ErrNotExist) {
 		if sub, err := fs.Sub(fsys, cxrbFolder); err == nil {
@@ -93,15 +93,24 @@ func OpenCXRB(fsys fs.FS) (*CXRB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dataset: CXReasonBench: %w; name the folder that holds %s", err, cxrbCases)
 	}
-	if err := json.Unmarshal(data, &c.cases); err != nil {
+	lists, err := decodeOnce(data)
+	if err != nil {
 		return nil, fmt.Errorf("dataset: CXReasonBench: %s: %w", cxrbCases, err)
 	}
+	c.cases = make(map[string][]string, len(lists))
 	for _, t := range cxrbTasks {
-		ids, ok := c.cases[t.name]
+		var ids []string
+		text, ok := lists[t.name]
 		if !ok {
 			return nil, fmt.Errorf("dataset: CXReasonBench: %s: task %s is missing", cxrbCases, t.name)
 		}
-		sorted := slices.Sorted(slices.Values(ids))
+		if err := json.Unmarshal(text, &ids); err != nil {
+			return nil, fmt.Errorf("dataset: CXReasonBench: %s: %s: %w", cxrbCases, t.name, err)
+		}
+		c.cases[t.name] = ids
+	}
+	for _, t := range cxrbTasks {
+		sorted := slices.Sorted(slices.Values(c.cases[t.name]))
 		for i, id := range sorted {
 			switch {
 			case !plainName(id):
@@ -111,8 +120,8 @@ func OpenCXRB(fsys fs.FS) (*CXRB, error) {
 			}
 		}
 	}
-	if len(c.cases) != len(cxrbTasks) {
-		return nil, fmt.Errorf("dataset: CXReasonBench: %s: %d tasks, want the %d of the benchmark", cxrbCases, len(c.cases), len(cxrbTasks))
+	if len(lists) != len(cxrbTasks) {
+		return nil, fmt.Errorf("dataset: CXReasonBench: %s: %d tasks, want the %d of the benchmark", cxrbCases, len(lists), len(cxrbTasks))
 	}
 	if _, err := fs.Stat(fsys, "qa"); err != nil {
 		return nil, fmt.Errorf("dataset: CXReasonBench: folder qa: %w; unpack qa.zip in place", err)
@@ -152,8 +161,13 @@ func (c *CXRB) Items(task, id string) ([]CXRBItem, error) {
 		}
 		found := ""
 		for _, f := range formats {
-			if _, err := fs.Stat(c.fsys, path.Join(folder, f.Name(), id+".json")); err != nil {
+			if f.Type().IsRegular() {
+				continue // what a system left there
+			}
+			if _, err := fs.Stat(c.fsys, path.Join(folder, f.Name(), id+".json")); errors.Is(err, fs.ErrNotExist) {
 				continue
+			} else if err != nil {
+				return nil, fmt.Errorf("dataset: CXReasonBench: %s/%s/<case>: %w", folder, f.Name(), withoutPath(err))
 			}
 			if found != "" {
 				return nil, fmt.Errorf("dataset: CXReasonBench: %s: a case lies in %s and in %s", folder, found, f.Name())
@@ -186,24 +200,32 @@ func (it *CXRBItem) missing() error {
 	return fmt.Errorf("dataset: CXReasonBench: a picture of %s/%s/%s is missing: unpack %s.zip and %s.zip in place", it.Task, it.Path, it.Stage, cxrbPictures, cxrbPoints)
 }
 
-// item reads a question file. Keys beyond the three that the programs read are let be.
+// item reads a question file. Keys beyond the three that the programs read are let be, but
+// none may stand twice. Errors name task, path, stage and format, never the case.
 func (c *CXRB) item(name string) (it CXRBItem, err error) {
 	fail := func(err error) (CXRBItem, error) {
 		return it, fmt.Errorf("dataset: CXReasonBench: %s/<case>: %w", path.Dir(name), err)
 	}
 	data, err := fs.ReadFile(c.fsys, name)
 	if err != nil {
+		return fail(withoutPath(err))
+	}
+	raw, err := decodeOnce(data)
+	if err != nil {
 		return fail(err)
 	}
-	var raw struct {
-		Question oneOrMany       `json:"question"`
-		Answer   oneOrMany       `json:"answer"`
-		ImgPath  json.RawMessage `json:"img_path"`
+	for _, f := range []struct {
+		key string
+		to  *[]string
+	}{{"question", &it.Questions}, {"answer", &it.Answers}} {
+		var texts oneOrMany
+		if text := raw[f.key]; text != nil {
+			if err := json.Unmarshal(text, &texts); err != nil {
+				return fail(fmt.Errorf("%s: %w", f.key, err))
+			}
+		}
+		*f.to = texts
 	}
-	if err := json.Unmarshal(data, &raw); err != nil {
-		return fail(err)
-	}
-	it.Questions, it.Answers = raw.Question, raw.Answer
 	if len(it.Questions) == 0 || len(it.Questions) != len(it.Answers) {
 		return fail(fmt.Errorf("%d questions and %d answers", len(it.Questions), len(it.Answers)))
 	}
@@ -213,12 +235,13 @@ func (c *CXRB) item(name string) (it CXRBItem, err error) {
 		}
 	}
 	it.Pictures = make([][]string, len(it.Questions))
-	if len(raw.ImgPath) == 0 {
+	shown := raw["img_path"]
+	if len(shown) == 0 {
 		return it, nil
 	}
-	if err := json.Unmarshal(raw.ImgPath, &it.Pictures); err != nil || len(it.Pictures) != len(it.Questions) {
+	if err := json.Unmarshal(shown, &it.Pictures); err != nil || len(it.Pictures) != len(it.Questions) {
 		var flat oneOrMany
-		if err := json.Unmarshal(raw.ImgPath, &flat); err != nil {
+		if err := json.Unmarshal(shown, &flat); err != nil {
 			return fail(fmt.Errorf("img_path: %w", err))
 		}
 		it.Pictures = make([][]string, len(it.Questions))
