@@ -233,6 +233,7 @@ func (c *call) send(permit *limit.Permit) (reply lvlm.Reply, err error) {
 	if err != nil {
 		return reply, c.failed(permit, money, began, err)
 	}
+	reply.Mend()
 	usage := reply.Served.Usage
 	cost := c.attempts.Reply(began, c.worker, reply, c.endpoint.Price)
 	switch {
@@ -275,6 +276,7 @@ func (c *call) failed(permit *limit.Permit, money *reserved, began time.Time, er
 		money.Settle(0)
 		return err
 	}
+	e.Detail, e.Code = lvlm.Valid(e.Detail), lvlm.Valid(e.Code)
 	ended := c.of.opts.Now()
 	out := &endpointError{name: c.endpoint.Name, err: e, attempt: int(activity.GetInfo(c.beat.ctx).Attempt)}
 	if e.Class == lvlm.Throttled {

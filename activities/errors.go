@@ -231,7 +231,8 @@ func clean(name string, err error) string {
 	if len(text) > maxMessage {
 		text = text[:maxMessage] + "..."
 	}
-	return name + ": " + text
+	// The server takes no other text, and the cut may have split a character.
+	return name + ": " + strings.ToValidUTF8(text, "")
 }
 
 // once leaves out lines that the line before them says already, as joined errors do.

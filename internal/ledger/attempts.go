@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"cxrepro/artifacts"
@@ -107,13 +108,13 @@ func (a *Attempts) Unseen(worker string) {
 // same: it was sent, and no status of failure came back.
 func MaybeBilled(e *lvlm.CallError) bool { return e.Sent && e.Status < 300 }
 
-// clip keeps an endpoint's code short: it is a word, not a message.
+// clip keeps an endpoint's code short and fit for a note: it is a word, not a message.
 func clip(code string) string {
 	const most = 64
 	if len(code) > most {
-		return code[:most]
+		code = strings.ToValidUTF8(code[:most], "")
 	}
-	return code
+	return lvlm.Valid(code)
 }
 
 // note is what a claim holds.
