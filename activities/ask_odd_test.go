@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"cxrepro/internal/contract"
 	"cxrepro/internal/cxreasonbench"
 	"cxrepro/internal/dialogue"
 	"cxrepro/internal/ledger"
@@ -59,6 +60,44 @@ func TestCodeThatIsNotUTF8(t *testing.T) {
 	for _, one := range attempts.Last {
 		if !utf8.ValidString(one.Code) || len(one.Code) > 66 {
 			t.Errorf("%q", one.Code)
+		}
+	}
+}
+
+// TestUsageThatCannotBe: the reply counts as one without usage, and what was set aside for it
+// stays spent.
+func TestUsageThatCannotBe(t *testing.T) {
+	for _, u := range []dialogue.Usage{{Calls: 1, Prompt: -1 << 40, Completion: 3}, {Calls: 1, Prompt: 1 << 62, Completion: 1 << 62}, {Calls: 1, Prompt: 5, Cached: 1 << 30}} {
+		l := newAskLab(t)
+		sent := 0
+		a := l.worker("one", l.odd(func() (lvlm.Reply, error) {
+			sent++
+			return lvlm.Reply{Answer: lvlm.Answer{Outcome: lvlm.Answered, Text: "(a)"}, Served: lvlm.Served{Usage: u}}, nil
+		}, place{price: testPrice{}}))
+		in := l.input(0)
+		q, err := a.asks.question(a, context.Background(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.Budget = 3 * testPrice{}.Cost(q.most())
+		in.Evaluation = 1
+		done := 0
+		for draw := range 9 {
+			in.Call.Draw = draw
+			out, err := ask(a, in)
+			if err != nil {
+				if app := failure(t, err); app.Type() != contract.ErrTypeBudget {
+					t.Fatal(err)
+				}
+				continue
+			}
+			done++
+			if out.Count.Usage != (dialogue.Usage{Unreported: 1}) || out.Count.Cost != 0 || out.Count.Unpriced != 1 {
+				t.Errorf("%+v of %+v", out.Count, u)
+			}
+		}
+		if done != 3 || sent != 3 {
+			t.Errorf("%+v: a budget for three calls made %d, %d sent", u, done, sent)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -80,7 +81,10 @@ func (a *Attempts) Reply(began time.Time, worker string, r lvlm.Reply, price Pri
 		a.Unpriced++
 	default:
 		cost = price.Cost(u)
-		a.Cost, a.Currency = a.Cost+cost, price.Unit()
+		if a.Cost += cost; a.Cost < cost {
+			a.Cost = math.MaxInt64 // the sum does not fit
+		}
+		a.Currency = price.Unit()
 	}
 	a.add(Attempt{Began: began.UTC(), End: string(r.Answer.Outcome), Latency: r.Served.Latency, Usage: u, Worker: worker})
 	return cost

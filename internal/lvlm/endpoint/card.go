@@ -68,7 +68,11 @@ func (p Price) Cost(u dialogue.Usage) int64 {
 		cached = *p.Cached
 	}
 	sum := float64(float64(u.Prompt-u.Cached)*p.Input) + float64(float64(u.Cached)*cached)
-	return int64(math.Ceil(sum + float64(float64(u.Completion)*p.Output) - 1e-9))
+	sum = math.Ceil(sum + float64(float64(u.Completion)*p.Output) - 1e-9)
+	if sum >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return max(0, int64(sum))
 }
 
 // Set is the endpoints of one file.

@@ -3,6 +3,7 @@ package endpoint
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -172,6 +173,7 @@ func TestCost(t *testing.T) {
 		{Price{Input: 0.15, Output: 0.6}, dialogue.Usage{Prompt: 20, Completion: 10}, 9},
 		{Price{}, dialogue.Usage{Prompt: 1 << 40}, 0},
 		{Price{Input: 2}, dialogue.Usage{}, 0},
+		{Price{Input: 1e12}, dialogue.Usage{Prompt: 1 << 40}, math.MaxInt64},
 	} {
 		if got := c.p.Cost(c.u); got != c.want {
 			t.Errorf("%+v of %+v costs %d, want %d", c.p, c.u, got, c.want)
