@@ -484,6 +484,19 @@ func TestImportRelease(t *testing.T) {
 			}
 		}
 	})
+	qa := func(path string, data string) func(fstest.MapFS) {
+		return func(d fstest.MapFS) {
+			d["qa/rotation/"+path+"/basic/"+rotation+".json"] = &fstest.MapFile{Data: []byte(data)}
+		}
+	}
+	first := fmt.Sprintf("rotation, case 1 of %d in its list: ", len(got.Cases)/12)
+	refused("a file cut off", first+"dataset: CXReasonBench: qa/rotation/path1/stage4/basic/<case>: unexpected end of JSON", qa("path1/stage4", `{"question": "q`))
+	refused("a deep file", first+"dataset: CXReasonBench: qa/rotation/path2/stage2/basic/<case>: invalid character '[' exceeded max depth", qa("path2/stage2", strings.Repeat("[", 20000)))
+	refused("a folder for a file", first+"dataset: CXReasonBench: qa/rotation/path2/stage2/basic/<case>: read", func(d fstest.MapFS) {
+		name := "qa/rotation/path2/stage2/basic/" + rotation + ".json"
+		delete(d, name)
+		d[name+"/x"] = &fstest.MapFile{}
+	})
 	refused("a file", "in no format folder", func(d fstest.MapFS) { delete(d, "qa/rotation/path1/init/basic/"+rotation+".json") })
 	refused("a question", "the answer names no letter", func(d fstest.MapFS) {
 		d["qa/rotation/path1/stage4/basic/"+rotation+".json"] = &fstest.MapFile{Data: []byte(`{"question": "q", "answer": "yes"}`)}

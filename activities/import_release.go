@@ -163,8 +163,8 @@ func (r *release) cases() (n int) {
 // answer.
 func (r *release) learn() error {
 	for _, task := range slices.Sorted(maps.Keys(r.lists)) {
-		for _, id := range r.lists[task][:min(1, len(r.lists[task]))] {
-			files, err := r.files(task, id)
+		for place, id := range r.lists[task][:min(1, len(r.lists[task]))] {
+			files, err := r.files(task, place, id)
 			if err != nil {
 				return err
 			}
@@ -180,16 +180,22 @@ func (r *release) learn() error {
 }
 
 // files reads the question files of a case.
-func (r *release) files(task, id string) ([]cxreasonbench.OfficialFile, error) {
+func (r *release) files(task string, place int, id string) ([]cxreasonbench.OfficialFile, error) {
 	items, err := r.cxrb.Items(task, id)
 	if err != nil {
-		return nil, fail(contract.ErrTypeDataset, "%s", r.nameless(err, id))
+		return nil, r.wrong(task, place, id, err)
 	}
 	files := make([]cxreasonbench.OfficialFile, len(items))
 	for i := range items {
 		files[i] = cxreasonbench.OfficialFile(items[i])
 	}
 	return files, nil
+}
+
+// wrong reports a fault of a case by task and place in its case list, from 1 on. What was being
+// read says the stage.
+func (r *release) wrong(task string, place int, id string, err error) error {
+	return fail(contract.ErrTypeDataset, "%s, case %d of %d in its list: %s", task, place+1, len(r.lists[task]), r.nameless(err, id))
 }
 
 // nameless takes the id of a case and the path of a file out of an error: they may name a
@@ -239,7 +245,7 @@ func (r *release) read(t *tally) error {
 
 // one imports a case. place is its place in the case list, which names it in messages.
 func (r *release) one(task cxreasonbench.Task, place int, id string, t *tally) error {
-	files, err := r.files(task.String(), id)
+	files, err := r.files(task.String(), place, id)
 	if err != nil {
 		return err
 	}
@@ -247,14 +253,14 @@ func (r *release) one(task cxreasonbench.Task, place int, id string, t *tally) e
 	for i := range files {
 		it, err := r.importer.Item(&files[i])
 		if err != nil {
-			return fail(contract.ErrTypeDataset, "%s, case %d: %w", task, place, err)
+			return r.wrong(task.String(), place, id, err)
 		}
 		doc.Items = append(doc.Items, it)
 	}
 	doc.View = cxreasonbench.ViewTold(doc.Items)
 	pictures, err := r.pictures(doc, files)
 	if err != nil {
-		return fail(contract.ErrTypeDataset, "%s, case %d: %s", task, place, r.nameless(err, id))
+		return r.wrong(task.String(), place, id, err)
 	}
 	questions, err := artifacts.Canonical(files)
 	if err != nil {
@@ -271,7 +277,7 @@ func (r *release) one(task cxreasonbench.Task, place int, id string, t *tally) e
 		for name, data := range pictures {
 			mime, err := pictureType(data)
 			if err != nil {
-				return product{}, fail(contract.ErrTypeDataset, "%s, case %d: %w", task, place, err)
+				return product{}, r.wrong(task.String(), place, id, err)
 			}
 			if doc.Pictures[name], err = store.Put(ctx, data, mime); err != nil {
 				return product{}, err
@@ -312,7 +318,7 @@ func (r *release) pictures(doc *contract.CaseDoc, files []cxreasonbench.Official
 					out[p.Path], err = r.cxrb.ReadPicture(&item, p.Path)
 				}
 				if err != nil {
-					return nil, err
+					return nil, fmt.Errorf("a picture of %s/%s: %w", item.Path, item.Stage, err)
 				}
 			}
 		}
