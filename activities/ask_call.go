@@ -102,7 +102,7 @@ func (c *call) waited(err error) error {
 	var wait *limit.WaitError
 	if errors.As(err, &wait) {
 		// Those who wait together come back one by one.
-		return &endpointError{name: c.endpoint.Name, err: err, delay: wait.Delay + rand.N(wait.Delay/8+time.Millisecond)}
+		return &endpointError{name: c.endpoint.Name, err: err, delay: wait.Delay + rand.N(min(wait.Delay, limit.LongPause)/8+time.Millisecond)}
 	}
 	if errors.Is(err, limit.ErrNotHeld) {
 		return fmt.Errorf("endpoint %s: %w: %w", c.endpoint.Name, err, errDraining)
@@ -280,7 +280,11 @@ func (c *call) failed(permit *limit.Permit, money *reserved, began time.Time, er
 	ended := c.of.opts.Now()
 	out := &endpointError{name: c.endpoint.Name, err: e, attempt: int(activity.GetInfo(c.beat.ctx).Attempt)}
 	if e.Class == lvlm.Throttled {
-		out.delay = permit.Throttled(e.RetryAfter).Sub(ended)
+		until := permit.Throttled(e.RetryAfter)
+		out.delay = until.Sub(ended)
+		if out.delay > limit.LongPause {
+			out.err = fmt.Errorf("%w; it asks to wait %s", e, limit.Long(until))
+		}
 	} else {
 		permit.Done(-1, false)
 	}

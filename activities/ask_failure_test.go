@@ -319,3 +319,27 @@ func TestNoEndpoint(t *testing.T) {
 		t.Error("asked without an endpoint")
 	}
 }
+
+// TestAbsurdRetryAfter: a pause of thousands of years is one of a day, and the failure names the
+// endpoint and the end of the pause.
+func TestAbsurdRetryAfter(t *testing.T) {
+	l := newAskLab(t)
+	s := serve(t, always(reply{status: 429, header: map[string]string{"Retry-After": "99999999999"}, body: `{"error":{"message":"slow down"}}`}))
+	e := l.endpoint(s.URL, place{})
+	a := l.worker("one", e)
+	for range 2 {
+		_, err := ask(a, l.input(0))
+		until := e.Gate.Closed()
+		app := failure(t, err)
+		// Who waits comes back a little apart from others.
+		if d := app.NextRetryDelay(); app.Type() != contract.ErrTypeThrottled || app.NonRetryable() || d < 23*time.Hour || d > 25*time.Hour {
+			t.Errorf("%s, delay %s", app.Type(), d)
+		}
+		if !contains(app.Message(), "endpoint here", until.UTC().Format(time.RFC3339)) || time.Until(until) > 24*time.Hour {
+			t.Errorf("closed until %s: %s", until, app.Message())
+		}
+	}
+	if n := s.requests(); n != 1 {
+		t.Errorf("%d requests", n)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cxrepro/artifacts"
+	"cxrepro/internal/ledger/limit"
 )
 
 // LeaseHeldError says that another process uses the endpoint.
@@ -91,6 +92,7 @@ func (l *Leases) Take(ctx context.Context, name string) (*Lease, error) {
 			return nil, &LeaseHeldError{Name: name, Holder: cur.Holder, Expires: cur.Expires}
 		}
 	}
+	cur.NotBefore = bounded(cur.NotBefore, now)
 	out := &Lease{of: l, cell: cell, NotBefore: cur.NotBefore}
 	out.doc = leaseDoc{Format: leaseFormat, Fence: cur.Fence + 1, Holder: l.Owner, NotBefore: cur.NotBefore}
 	err = out.write(ctx, now)
@@ -101,6 +103,14 @@ func (l *Leases) Take(ctx context.Context, name string) (*Lease, error) {
 		return nil, err
 	}
 	return out, nil
+}
+
+// bounded keeps a pause within what an endpoint is granted, also one that was stored before.
+func bounded(notBefore, now time.Time) time.Time {
+	if most := now.Add(limit.MaxPause).UTC(); notBefore.After(most) {
+		return most
+	}
+	return notBefore
 }
 
 func (l *Lease) write(ctx context.Context, now time.Time) error {
@@ -133,7 +143,7 @@ func (l *Lease) Until() time.Time { return l.until }
 func (l *Lease) Renew(ctx context.Context, notBefore time.Time) error {
 	now := l.of.Now()
 	if notBefore.After(now) {
-		l.doc.NotBefore = notBefore.UTC()
+		l.doc.NotBefore = bounded(notBefore, now).UTC()
 	} else {
 		l.doc.NotBefore = time.Time{}
 	}

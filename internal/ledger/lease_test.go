@@ -12,6 +12,7 @@ import (
 	"cxrepro/artifacts/dirstore"
 	"cxrepro/artifacts/localhost"
 	"cxrepro/artifacts/memstore"
+	"cxrepro/internal/ledger/limit"
 )
 
 // clock is a settable time.
@@ -120,5 +121,34 @@ func TestLeaseHasOneWinner(t *testing.T) {
 		if len(won) != 1 {
 			t.Errorf("round %d: %d winners", round, len(won))
 		}
+	}
+}
+
+// TestLeaseBoundsThePause: neither what a cell holds from before nor what a holder leaves word
+// of keeps an endpoint closed for more than a day.
+func TestLeaseBoundsThePause(t *testing.T) {
+	store, c, ctx := memstore.Open(), &clock{t: time.Unix(1e9, 0)}, context.Background()
+	cell, err := store.Cell(ctx, areaLeases, "endpoint-1")
+	if !errors.Is(err, artifacts.ErrNotFound) {
+		t.Fatal(err)
+	}
+	body, err := artifacts.Canonical(leaseDoc{Format: leaseFormat, Fence: 4, Released: true, NotBefore: c.now().Add(200 * 365 * 24 * time.Hour).UTC()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.SwapCell(ctx, cell, body); err != nil {
+		t.Fatal(err)
+	}
+	l, err := leases(store, c, "a").Take(ctx, "endpoint-1")
+	most := c.now().Add(limit.MaxPause)
+	if err != nil || !l.NotBefore.Equal(most) || l.Fence() != 5 {
+		t.Fatalf("%+v, %v", l, err)
+	}
+	if err := errors.Join(l.Renew(ctx, c.now().Add(1<<62)), l.Release(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	next, err := leases(store, c, "b").Take(ctx, "endpoint-1")
+	if err != nil || !next.NotBefore.Equal(most) {
+		t.Errorf("%+v, %v", next, err)
 	}
 }

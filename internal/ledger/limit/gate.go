@@ -29,11 +29,31 @@ type Options struct {
 // ErrNotHeld: the lease of the endpoint is not ours any more, so nothing may be sent.
 var ErrNotHeld = errors.New("the lease of the endpoint has ended")
 
+// MaxPause is the longest pause that an endpoint is granted, whatever it asks for. It can ask
+// again afterwards. LongPause is what a person should hear of.
+const (
+	MaxPause  = 24 * time.Hour
+	LongPause = time.Hour
+)
+
 // WaitError says that nothing may be sent for some time, longer than Acquire waits.
-type WaitError struct{ Delay time.Duration }
+type WaitError struct {
+	Delay time.Duration
+	// Until is the end of that time.
+	Until time.Time
+}
 
 func (e *WaitError) Error() string {
-	return fmt.Sprintf("the endpoint's limits ask to wait for %s", e.Delay.Round(time.Millisecond))
+	s := fmt.Sprintf("the endpoint's limits ask to wait for %s", e.Delay.Round(time.Millisecond))
+	if e.Delay > LongPause {
+		s += ", " + Long(e.Until)
+	}
+	return s
+}
+
+// Long says until when a long pause lasts.
+func Long(until time.Time) string {
+	return fmt.Sprintf("until %s; nothing is sent there before", until.UTC().Format(time.RFC3339))
 }
 
 // Gate lets requests through. It serves several goroutines.
@@ -84,10 +104,14 @@ func (g *Gate) Hold(t time.Time) {
 	g.wake()
 }
 
-// Close lets nothing through before t, unless it is closed for longer already.
+// Close lets nothing through before t, unless it is closed for longer already. A time further
+// off than MaxPause counts as MaxPause.
 func (g *Gate) Close(t time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if most := g.opts.Now().Add(MaxPause); t.After(most) {
+		t = most
+	}
 	if t.After(g.closed) {
 		g.closed = t
 	}
@@ -180,7 +204,7 @@ func (g *Gate) wait(ctx context.Context, try func(now time.Time) (time.Duration,
 		case ok:
 			return nil
 		case d > patience:
-			return &WaitError{Delay: d}
+			return &WaitError{Delay: d, Until: now.Add(d)}
 		case d == 0:
 			d = time.Minute
 		}
@@ -226,7 +250,7 @@ func (p *Permit) Done(tokens int, good bool) {
 }
 
 // Throttled ends a permit after the endpoint refused it and asked to wait for after; 0 when it
-// named no time. It returns when the gate opens again.
+// named no time, and never longer than MaxPause. It returns when the gate opens again.
 func (p *Permit) Throttled(after time.Duration) time.Time {
 	g := p.gate
 	g.mu.Lock()
@@ -242,7 +266,7 @@ func (p *Permit) Throttled(after time.Duration) time.Time {
 	if after <= 0 && (fresh || !g.closed.After(now)) {
 		after = g.backoff()
 	}
-	if t := now.Add(after); t.After(g.closed) {
+	if t := now.Add(min(after, MaxPause)); t.After(g.closed) {
 		g.closed = t
 		select {
 		case g.closings <- struct{}{}:

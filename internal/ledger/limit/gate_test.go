@@ -3,6 +3,7 @@ package limit
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -218,6 +219,31 @@ func TestContext(t *testing.T) {
 		defer cancel()
 		if _, err := g.Acquire(ctx, 1); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
+		}
+	})
+}
+
+// TestPausesAreBounded: an absurd pause is granted for a day at most, and a long one says until
+// when.
+func TestPausesAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, after := range []time.Duration{9e9 * time.Second, 1<<63 - 1, 48 * time.Hour} {
+			g := New(Options{Now: time.Now})
+			until := acquire(t, g, 1).Throttled(after)
+			if d := until.Sub(time.Now()); d != MaxPause || !g.Closed().Equal(until) {
+				t.Errorf("closed for %s", d)
+			}
+			var wait *WaitError
+			if _, err := g.Acquire(context.Background(), 1); !errors.As(err, &wait) || !strings.Contains(err.Error(), until.UTC().Format(time.RFC3339)) {
+				t.Errorf("got %v", err)
+			}
+			time.Sleep(MaxPause)
+			acquire(t, g, 1)
+		}
+		g := New(Options{Now: time.Now})
+		g.Close(time.Now().Add(200 * 365 * 24 * time.Hour))
+		if d := time.Until(g.Closed()); d != MaxPause {
+			t.Errorf("closed for %s by what was stored", d)
 		}
 	})
 }
