@@ -57,6 +57,11 @@ type group struct {
 	// refused says why an endpoint cannot be opened; its calls fail with it.
 	refused map[string]error
 	slots   map[string]int
+
+	mu    sync.Mutex // guards what follows
+	held  bool
+	since time.Time
+	err   error
 }
 
 // price is an endpoint card's price with its unit.
@@ -202,26 +207,31 @@ func (a *askers) close(ctx context.Context) error {
 func (a *askers) hold(ctx context.Context, g *group) {
 	log := a.opts.Log.With("endpoint_id", g.id)
 	waiting := false
+	g.note(false, nil)
 	for ctx.Err() == nil {
 		lease, err := a.leases.Take(ctx, g.id)
 		var held *ledger.LeaseHeldError
 		switch {
 		case err == nil:
 			waiting = false
+			g.note(true, nil)
 			log.Info("endpoint leased", "fence", lease.Fence())
 			g.gate.Close(lease.NotBefore)
 			a.admit(g, lease)
 			a.serve(ctx, g, func() { a.keep(ctx, g, lease) })
+			g.note(false, nil)
 			if err := lease.Release(context.WithoutCancel(ctx)); err != nil {
 				log.Warn("lease not given back; it runs out by itself", "err", err)
 			}
 			continue
 		case errors.As(err, &held):
+			g.note(false, err)
 			if !waiting {
 				waiting = true
 				log.Info("another process serves the endpoint; standing by", "holder", held.Holder.Worker)
 			}
 		case ctx.Err() == nil:
+			g.note(false, err)
 			log.Warn("lease not taken", "err", err)
 		}
 		sleep(ctx, a.opts.Lease/5)
