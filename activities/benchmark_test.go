@@ -1,8 +1,11 @@
 package activities
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"maps"
 	"slices"
@@ -497,6 +500,20 @@ func TestImportRelease(t *testing.T) {
 		delete(d, name)
 		d[name+"/x"] = &fstest.MapFile{}
 	})
+	shown := func(data []byte) func(fstest.MapFS) {
+		return func(d fstest.MapFS) {
+			name := cxreasonbench.PictureFile(cxreasonbench.Picture{Kind: cxreasonbench.AnnotatedPicture, Path: "/rotation/" + rotation + ".png"})
+			if d[name] == nil {
+				t.Fatalf("there is no %s", name)
+			}
+			d[name] = &fstest.MapFile{Data: data}
+		}
+	}
+	huge := pngHeader(20000, 20000)
+	refused("a huge picture", first+"a picture of path2/stage2: its header promises 20000 x 20000 = 400000000 pixels, the limit is 36000000", shown(huge))
+	refused("a picture beyond the memory", "needs about", shown(pngHeader(30000000, 1)))
+	refused("a long file", "more than 67108864 bytes", shown(append(bytes.Clone(huge), make([]byte, 64<<20)...)))
+	refused("no picture", first+"a picture of path2/stage2: decode picture: not_an_image", shown([]byte("<html></html>")))
 	refused("a file", "in no format folder", func(d fstest.MapFS) { delete(d, "qa/rotation/path1/init/basic/"+rotation+".json") })
 	refused("a question", "the answer names no letter", func(d fstest.MapFS) {
 		d["qa/rotation/path1/stage4/basic/"+rotation+".json"] = &fstest.MapFile{Data: []byte(`{"question": "q", "answer": "yes"}`)}
@@ -506,6 +523,15 @@ func TestImportRelease(t *testing.T) {
 	})
 	spec = strings.Replace(releaseSpec, ", counts: any", "", 1)
 	refused("counts", "the release has 100", func(fstest.MapFS) {})
+}
+
+// pngHeader is the beginning of a picture of 16 bits and four channels, up to where its pixels
+// would begin.
+func pngHeader(width, height uint32) []byte {
+	body := append([]byte("IHDR"), binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, width), height)...)
+	body = append(body, 16, 6, 0, 0, 0)
+	data := binary.BigEndian.AppendUint32([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\r"+string(body)), crc32.ChecksumIEEE(body))
+	return append(data, "\x00\x00\x00\x00IDAT\x35\xaf\x06\x1e"...)
 }
 
 // TestDroppedCase holds that a case of which a picture cannot be shown is left out and counted,

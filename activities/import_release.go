@@ -267,19 +267,16 @@ func (r *release) one(task cxreasonbench.Task, place int, id string, t *tally) e
 		return err
 	}
 	digests := map[string]artifacts.Digest{}
-	for name, data := range pictures {
-		digests[name] = artifacts.Sum(data)
+	for name, p := range pictures {
+		digests[name] = artifacts.Sum(p.data)
 	}
 	doc.Image = digests[doc.Items[0].Questions[0].Pictures[0].Path]
 	key := contract.ImportCaseKey(task, id, artifacts.Sum(questions), r.learned, digests)
 	rec, err := r.a.steps.once(r.p, key, t, r.plan.class(), func(ctx context.Context) (product, error) {
 		store := r.a.opts.Store.ForClass(r.plan.class())
-		for name, data := range pictures {
-			mime, err := pictureType(data)
-			if err != nil {
-				return product{}, r.wrong(task.String(), place, id, err)
-			}
-			if doc.Pictures[name], err = store.Put(ctx, data, mime); err != nil {
+		var err error
+		for name, p := range pictures {
+			if doc.Pictures[name], err = store.Put(ctx, p.data, p.mime); err != nil {
 				return product{}, err
 			}
 		}
@@ -302,8 +299,8 @@ func (r *release) one(task cxreasonbench.Task, place int, id string, t *tally) e
 }
 
 // pictures reads every picture that a case shows, by the path in its questions.
-func (r *release) pictures(doc *contract.CaseDoc, files []cxreasonbench.OfficialFile) (map[string][]byte, error) {
-	out := map[string][]byte{}
+func (r *release) pictures(doc *contract.CaseDoc, files []cxreasonbench.OfficialFile) (map[string]releasePicture, error) {
+	out := map[string]releasePicture{}
 	for i := range files {
 		item := ds.CXRBItem(files[i])
 		for _, q := range doc.Items[i].Questions {
@@ -311,11 +308,9 @@ func (r *release) pictures(doc *contract.CaseDoc, files []cxreasonbench.Official
 				if _, have := out[p.Path]; have {
 					continue
 				}
-				var err error
-				if p.Kind == cxreasonbench.Radiograph {
-					out[p.Path], err = r.radiograph(p.Path)
-				} else {
-					out[p.Path], err = r.cxrb.ReadPicture(&item, p.Path)
+				file, err := r.open(&item, p)
+				if err == nil {
+					out[p.Path], err = readPicture(file, r.plan.limits)
 				}
 				if err != nil {
 					return nil, fmt.Errorf("a picture of %s/%s: %w", item.Path, item.Stage, err)
@@ -326,16 +321,20 @@ func (r *release) pictures(doc *contract.CaseDoc, files []cxreasonbench.Official
 	return out, nil
 }
 
-// radiograph reads a radiograph, whose path is relative to the folder "files" of its data set.
-func (r *release) radiograph(name string) ([]byte, error) {
-	name = strings.TrimPrefix(name, "/")
+// open opens a picture. The path of a radiograph is relative to the folder "files" of its data
+// set.
+func (r *release) open(item *ds.CXRBItem, p cxreasonbench.Picture) (fs.File, error) {
+	if p.Kind != cxreasonbench.Radiograph {
+		return r.cxrb.OpenPicture(item, p.Path)
+	}
+	name := strings.TrimPrefix(p.Path, "/")
 	if !fs.ValidPath(name) {
 		return nil, errors.New("the path of its radiograph leads out of the data set")
 	}
 	for _, at := range []string{path.Join("files", name), name} {
-		data, err := fs.ReadFile(r.radiographs, at)
+		f, err := r.radiographs.Open(at)
 		if !errors.Is(err, fs.ErrNotExist) {
-			return data, err
+			return f, err
 		}
 	}
 	return nil, fmt.Errorf("its radiograph is not in the folder given with --data %s, nor in files below it", r.plan.Spec.Benchmark.Radiographs)

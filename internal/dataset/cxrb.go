@@ -187,13 +187,13 @@ func (c *CXRB) Items(task, id string) ([]CXRBItem, error) {
 	return items, nil
 }
 
-// ReadPicture reads a picture of an item below the benchmark's folder.
-func (c *CXRB) ReadPicture(it *CXRBItem, picture string) ([]byte, error) {
-	data, err := fs.ReadFile(c.fsys, it.PicturePath(picture))
+// OpenPicture opens a picture of an item below the benchmark's folder.
+func (c *CXRB) OpenPicture(it *CXRBItem, picture string) (fs.File, error) {
+	f, err := c.fsys.Open(it.PicturePath(picture))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, it.missing()
 	}
-	return data, err
+	return f, err
 }
 
 func (it *CXRBItem) missing() error {
