@@ -87,7 +87,7 @@ func (c *call) admit() error {
 // acquire waits for the endpoint's limits.
 func (c *call) acquire() (*limit.Permit, error) {
 	c.beat.alive(c.patience())
-	p, err := c.endpoint.Gate.Acquire(c.beat.wait, c.tokens())
+	p, err := c.endpoint.Gate.Admit(c.beat.wait, limit.Want{Tokens: c.tokens(), Scope: c.card.Name, Asked: activity.GetInfo(c.beat.ctx).ScheduledTime})
 	return p, c.waited(err)
 }
 
@@ -103,6 +103,10 @@ func (c *call) waited(err error) error {
 	if errors.As(err, &wait) {
 		// Those who wait together come back one by one.
 		return &endpointError{name: c.endpoint.Name, err: err, delay: wait.Delay + rand.N(min(wait.Delay, limit.LongPause)/8+time.Millisecond)}
+	}
+	var refused *limit.RefusedError
+	if errors.As(err, &refused) {
+		return &endpointError{name: c.endpoint.Name, err: refused.Err}
 	}
 	if errors.Is(err, limit.ErrNotHeld) {
 		return fmt.Errorf("endpoint %s: %w: %w", c.endpoint.Name, err, errDraining)
@@ -279,13 +283,17 @@ func (c *call) failed(permit *limit.Permit, money *reserved, began time.Time, er
 	e.Detail, e.Code = lvlm.Valid(e.Detail), lvlm.Valid(e.Code)
 	ended := c.of.opts.Now()
 	out := &endpointError{name: c.endpoint.Name, err: e, attempt: int(activity.GetInfo(c.beat.ctx).Attempt)}
-	if e.Class == lvlm.Throttled {
+	switch {
+	case e.Class == lvlm.Throttled:
 		until := permit.Throttled(e.RetryAfter)
 		out.delay = until.Sub(ended)
 		if out.delay > limit.LongPause {
 			out.err = fmt.Errorf("%w; it asks to wait %s", e, limit.Long(until))
 		}
-	} else {
+	case e.Pauses():
+		// A wrong setting may be that of one model; credentials and quota are everybody's.
+		permit.Refused(e.Class != lvlm.Configured, e)
+	default:
 		permit.Done(-1, false)
 	}
 	if ledger.MaybeBilled(e) {

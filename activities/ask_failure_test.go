@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -341,5 +342,56 @@ func TestAbsurdRetryAfter(t *testing.T) {
 	}
 	if n := s.requests(); n != 1 {
 		t.Errorf("%d requests", n)
+	}
+}
+
+// TestRefusedKeyIsTriedOnce: one dialogue finds out, the others that wait stop without sending;
+// after a person acted calls go again.
+func TestRefusedKeyIsTriedOnce(t *testing.T) {
+	for _, c := range []struct {
+		status  int
+		errType string
+	}{{401, contract.ErrTypeEndpointDenied}, {402, contract.ErrTypeQuota}, {404, contract.ErrTypeEndpoint}} {
+		l := newAskLab(t)
+		var cured atomic.Bool
+		s := serve(t, func(int, *http.Request, string) reply {
+			if cured.Load() {
+				return reply{text: "(a)"}
+			}
+			return reply{status: c.status, body: `{"error":{"message":"no"}}`, wait: 300 * time.Millisecond}
+		})
+		a := l.worker("one", l.endpoint(s.URL, place{limits: limit.Limits{Concurrency: 2}}))
+		in := l.input(0)
+		in.Evaluation = 1
+		round := func() (failed int) {
+			var mu sync.Mutex
+			var wg sync.WaitGroup
+			for draw := range 12 {
+				mine := in
+				mine.Call.Draw = draw
+				wg.Go(func() {
+					_, err := ask(a, mine)
+					if err == nil {
+						return
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					failed++
+					if app := failure(t, err); app.Type() != c.errType || !contains(app.Message(), "endpoint here", fmt.Sprint(c.status)) {
+						t.Errorf("%s: %s", app.Type(), app.Message())
+					}
+				})
+			}
+			wg.Wait()
+			return failed
+		}
+		if failed := round(); failed != 12 || s.requests() > 3 {
+			t.Errorf("%d: %d calls failed with %d requests, at two at a time", c.status, failed, s.requests())
+		}
+		before := s.requests()
+		cured.Store(true)
+		if failed := round(); failed != 0 || s.requests() != before+12 {
+			t.Errorf("%d: cured, %d calls failed with %d requests", c.status, failed, s.requests()-before)
+		}
 	}
 }

@@ -68,6 +68,7 @@ type Gate struct {
 	closed                  time.Time // nothing is sent before
 	strikes                 int       // refusals in a row, bursts counted once
 	epoch                   int       // counts closings
+	refused                 map[string]*refusal
 	leased                  bool
 	lease                   time.Time
 	changed                 chan struct{} // closed and replaced when a waiter should look again
@@ -90,7 +91,7 @@ func New(o Options) *Gate {
 	}
 	now := o.Now()
 	return &Gate{
-		opts: o, allowed: o.Concurrency, changed: make(chan struct{}), closings: make(chan struct{}, 1),
+		opts: o, allowed: o.Concurrency, refused: map[string]*refusal{}, changed: make(chan struct{}), closings: make(chan struct{}, 1),
 		requests: newBucket(o.Requests, now), tokens: newBucket(o.Tokens, now),
 	}
 }
@@ -140,18 +141,42 @@ func (g *Gate) wake() {
 	g.changed = make(chan struct{})
 }
 
-// Permit is the right to send one request. Exactly one of Cancel and Done ends it.
+// Permit is the right to send one request. Exactly one of Cancel, Done, Throttled and Refused
+// ends it.
 type Permit struct {
 	gate   *Gate
 	tokens float64
 	epoch  int
+	scope  string
+	asked  time.Time
 }
 
-// Acquire waits until a request of about so many tokens may be sent. Errors: *WaitError when
-// that would take longer than Options.Patience; ErrNotHeld; the context's.
+// Want is what a request asks of a gate.
+type Want struct {
+	// Tokens are about how many it takes.
+	Tokens int
+	// Scope names what else of the endpoint it uses, such as a model.
+	Scope string
+	// Asked is when it was asked for; zero means now.
+	Asked time.Time
+}
+
+// Acquire is Admit for a request that wants nothing but tokens.
 func (g *Gate) Acquire(ctx context.Context, tokens int) (*Permit, error) {
-	p := &Permit{gate: g, tokens: float64(tokens)}
-	err := g.wait(ctx, func(now time.Time) (time.Duration, bool) {
+	return g.Admit(ctx, Want{Tokens: tokens})
+}
+
+// Admit waits until a request may be sent. Errors: *WaitError when that would take longer than
+// Options.Patience; *RefusedError; ErrNotHeld; the context's.
+func (g *Gate) Admit(ctx context.Context, w Want) (*Permit, error) {
+	p := &Permit{gate: g, tokens: float64(w.Tokens), scope: w.Scope, asked: w.Asked}
+	if p.asked.IsZero() {
+		p.asked = g.opts.Now()
+	}
+	err := g.wait(ctx, p, func(now time.Time) (time.Duration, bool) {
+		if g.probed(p) {
+			return 0, false
+		}
 		if d := max(g.closed.Sub(now), g.requests.delay(1, now), g.tokens.delay(p.tokens, now)); d > 0 {
 			return d, false
 		}
@@ -162,6 +187,7 @@ func (g *Gate) Acquire(ctx context.Context, tokens int) (*Permit, error) {
 		g.requests.take(1)
 		g.tokens.take(p.tokens)
 		p.epoch = g.epoch
+		g.probe(p)
 		return 0, true
 	})
 	if err != nil {
@@ -174,7 +200,7 @@ func (g *Gate) Acquire(ctx context.Context, tokens int) (*Permit, error) {
 // Errors are those of Acquire; the permit is still to be ended.
 func (p *Permit) Start(ctx context.Context) error {
 	g := p.gate
-	return g.wait(ctx, func(now time.Time) (time.Duration, bool) {
+	return g.wait(ctx, p, func(now time.Time) (time.Duration, bool) {
 		if d := g.closed.Sub(now); d > 0 {
 			return d, false
 		}
@@ -185,7 +211,7 @@ func (p *Permit) Start(ctx context.Context) error {
 
 // wait calls try until it says yes. try runs under mu and returns how long to wait before the
 // next look, 0 for until something changes.
-func (g *Gate) wait(ctx context.Context, try func(now time.Time) (time.Duration, bool)) error {
+func (g *Gate) wait(ctx context.Context, p *Permit, try func(now time.Time) (time.Duration, bool)) error {
 	patience := g.opts.Patience
 	for {
 		if err := ctx.Err(); err != nil {
@@ -196,6 +222,10 @@ func (g *Gate) wait(ctx context.Context, try func(now time.Time) (time.Duration,
 		if g.leased && !now.Before(g.lease) {
 			g.mu.Unlock()
 			return ErrNotHeld
+		}
+		if err := g.refuses(p); err != nil {
+			g.mu.Unlock()
+			return err
 		}
 		d, ok := try(now)
 		changed := g.changed
@@ -228,7 +258,7 @@ func (p *Permit) Cancel() {
 	defer g.mu.Unlock()
 	g.requests.take(-1)
 	g.tokens.take(-p.tokens)
-	g.leave()
+	g.leave(p)
 }
 
 // Done ends a permit after a reply, or a failure that says nothing about the endpoint's
@@ -240,13 +270,16 @@ func (p *Permit) Done(tokens int, good bool) {
 	if tokens >= 0 {
 		g.tokens.take(float64(tokens) - p.tokens)
 	}
+	if good {
+		g.accepted(p)
+	}
 	if good && p.epoch == g.epoch {
 		g.strikes = 0
 		if g.good++; g.good >= g.allowed && g.allowed < g.opts.Concurrency {
 			g.allowed, g.good = g.allowed+1, 0
 		}
 	}
-	g.leave()
+	g.leave(p)
 }
 
 // Throttled ends a permit after the endpoint refused it and asked to wait for after; 0 when it
@@ -273,7 +306,7 @@ func (p *Permit) Throttled(after time.Duration) time.Time {
 		default:
 		}
 	}
-	g.leave()
+	g.leave(p)
 	return g.closed
 }
 
@@ -287,7 +320,12 @@ func (g *Gate) backoff() time.Duration {
 }
 
 // leave takes one request out of flight. The caller holds mu.
-func (g *Gate) leave() {
+func (g *Gate) leave(p *Permit) {
 	g.inFlight--
+	for _, r := range g.refused {
+		if r.probe == p {
+			r.probe = nil
+		}
+	}
 	g.wake()
 }
