@@ -43,11 +43,12 @@ that would no longer come to Path 2 are counted as leaving.
 
 RUN and ID are as for ` + "`cxrepro report`" + `.
 
-With --json: reproduction_id, scoring, calls (always 0), evaluations[{name, model, sampling,
+With --json: reproduction_id, scoring, calls (always 0), complete, evaluations[{name, model, sampling,
 read, same, kappa, unread, open, entering, leaving, flips[{task,case,key,draw,before,after}],
 completion[{path,before,after}]}].
 
-Exit codes: 0 done; 2 usage, or nothing stored that could be read so; 6 store unreachable.`,
+Exit codes: 0 done; 2 usage, or nothing stored that could be read so; 3 done, of a run with
+undetermined cases; 6 store unreachable.`,
 		Example: `  cxrepro rescore --scoring parser
   cxrepro rescore cxreasonbench-demo --scoring substring --json`,
 		Args: cobra.MaximumNArgs(1),
@@ -106,9 +107,16 @@ func (a *app) rescore(ctx context.Context, which, reading string) error {
 		list = append(list, r)
 	}
 	if a.JSON() {
-		return json.NewEncoder(a.out).Encode(map[string]any{"reproduction_id": e.receipt.Reproduction, "scoring": reading, "calls": 0, "evaluations": list})
+		err = json.NewEncoder(a.out).Encode(map[string]any{
+			"reproduction_id": e.receipt.Reproduction, "scoring": reading, "calls": 0, "complete": !e.receipt.Incomplete(), "evaluations": list,
+		})
+	} else {
+		err = printRescored(a.out, e, reading, list)
 	}
-	return printRescored(a.out, e, reading, list)
+	if err == nil && e.receipt.Incomplete() {
+		return a.undetermined(e.receipt)
+	}
+	return err
 }
 
 // rescoreOne reads the replies of one evaluation again.
@@ -271,6 +279,10 @@ func printRescored(w io.Writer, e *evaluated, reading string, list []rescored) e
 			{Name: "not readable", Right: true}, {Name: "open", Right: true}, {Name: "entering", Right: true}, {Name: "leaving", Right: true}},
 		Formulas: []tables.Formula{{ID: agreement, Text: "k of the n stored replies get the score of the run"}},
 		Notes:    []string{"No call was made. Open dialogues would go on with questions that were never asked; entering ones would come to Path 2 for the first time, leaving ones no longer."},
+	}
+	if e.receipt.Incomplete() {
+		sum.Title += ", not complete"
+		sum.Notes = append(sum.Notes, "Not complete: cases of the run are undetermined, and only replies that are stored were read.")
 	}
 	flips := &tables.Table{Title: "Flips", Columns: []tables.Column{{Name: "model"}, {Name: "sampling"}, {Name: "task"}, {Name: "case", Right: true}, {Name: "question"}, {Name: "draw", Right: true}, {Name: "before"}, {Name: "after"}}}
 	completion := &tables.Table{Title: "Completion, all tasks, in the paper's formula", Columns: []tables.Column{{Name: "model"}, {Name: "sampling"}, {Name: "path"}, {Name: "before", Right: true}, {Name: "after", Right: true}}}
