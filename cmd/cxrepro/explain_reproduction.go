@@ -3,10 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"regexp"
+	"slices"
+	"strings"
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
+	tables "cxrepro/internal/report"
 )
 
 // explainedReproduction is what `explain REPRODUCTION` prints with --json.
@@ -17,8 +21,18 @@ type explainedReproduction struct {
 	Steps        contract.ReceiptSteps `json:"steps"`
 	// Reasons say why steps were run, by step; reused steps need none.
 	Reasons []runReason `json:"reasons"`
-	// Unexplained counts keys beyond the first mostExplained of a step.
+	// Run counts what was run by step, and how many of those Reasons are about: the first
+	// mostExplained of each.
+	Run []stepRun `json:"run"`
+	// Unexplained counts the keys beyond those.
 	Unexplained int `json:"unexplained"`
+}
+
+// stepRun is how much of a step was run, and how much of that is explained.
+type stepRun struct {
+	Step      string `json:"step"`
+	Run       int    `json:"run"`
+	Explained int    `json:"explained"`
 }
 
 // runReason is why keys of one step were computed: the first field that differs from the
@@ -38,37 +52,79 @@ type runReason struct {
 // with up to mostCompared.
 const mostExplained = 20
 
-var reproductionID = regexp.MustCompile(`^[0-9a-f]{16}$`)
+// artifactPrefix is what may be the beginning of a digest.
+var artifactPrefix = regexp.MustCompile(`^[0-9a-f]{8,}$`)
 
-// explainReproduction says why a finished reproduction ran what it ran. ok is false when
-// no finished reproduction has that id.
+// artifactName reports whether a text names a key or a digest and cannot name a reproduction.
+func artifactName(text string) bool {
+	return strings.ContainsAny(text, "/:") || len(text) > 16 && artifactPrefix.MatchString(text)
+}
+
+// withReceipt fits a reproduction that has an account of its steps.
+func withReceipt(r *remembered) bool { return r.receipt != nil }
+
+// explainReproduction says why a reproduction ran what it ran. It is named as for every verb;
+// ok is false when the text may name a key or a digest instead.
 func (a *app) explainReproduction(ctx context.Context, x *shelfIndex, id string) (e *explainedReproduction, ok bool, err error) {
-	if !reproductionID.MatchString(id) {
+	if artifactName(id) {
 		return nil, false, nil
 	}
-	r, _, err := receiptOf(ctx, x.store, id)
-	if err != nil || r == nil {
+	list, err := reproductions(ctx, x.store)
+	if err != nil {
 		return nil, false, err
 	}
-	e = &explainedReproduction{Kind: "reproduction", Reproduction: id, ResultDigest: r.ResultDigest, Steps: r.Steps, Reasons: []runReason{}}
+	chosen, err := chooseReproduction(list, id, withReceipt)
+	switch {
+	case err != nil && (len(list) == 0 || !idBeginning.MatchString(id) || artifactPrefix.MatchString(id)):
+		return nil, false, nil // no reproduction: the beginning of a digest, perhaps
+	case err != nil:
+		return nil, false, err
+	case !withReceipt(chosen):
+		return nil, false, usageError("`cxrepro status "+chosen.ID+"` shows how far it is", "reproduction %s (%s) has not come to its end, so its account of steps is not written yet", chosen.ID, chosen.Name)
+	}
+	r := chosen.receipt
+	id = r.Reproduction
+	e = &explainedReproduction{Kind: "reproduction", Reproduction: id, ResultDigest: r.ResultDigest, Steps: r.Steps, Reasons: []runReason{}, Run: []stepRun{}}
 	for _, s := range r.BySteps {
-		keys, more, err := x.ownKeys(ctx, s.Step, id)
-		if err != nil {
+		if err := a.explainStep(ctx, x, e, s.Step, s.Run); err != nil {
 			return nil, false, err
 		}
-		e.Unexplained += more
-		if len(keys) == 0 && s.Run > 0 { // ingest computes under an effort of its own
-			e.Reasons = append(e.Reasons, runReason{Step: s.Step, Keys: s.Run})
-		}
-		for _, key := range keys {
-			one, err := a.explain(ctx, x, key.String(), id)
-			if err != nil {
+	}
+	if r.Calls != nil { // calls have an account of their own
+		for _, step := range []string{contract.StepCall, contract.StepCallOutcome} {
+			if err := a.explainStep(ctx, x, e, step, 0); err != nil {
 				return nil, false, err
 			}
-			e.count(one)
 		}
 	}
 	return e, true, nil
+}
+
+// explainStep explains the first keys of a step that the reproduction computed. counted is
+// how many its receipt says, for a step whose keys are not its own: ingest computes under an
+// effort of its own.
+func (a *app) explainStep(ctx context.Context, x *shelfIndex, e *explainedReproduction, step string, counted int) error {
+	keys, more, err := x.ownKeys(ctx, step, e.Reproduction)
+	if err != nil {
+		return err
+	}
+	if len(keys) == 0 {
+		if counted > 0 {
+			e.Run = append(e.Run, stepRun{Step: step, Run: counted})
+			e.Reasons = append(e.Reasons, runReason{Step: step, Keys: counted})
+		}
+		return nil
+	}
+	e.Unexplained += more
+	e.Run = append(e.Run, stepRun{Step: step, Run: len(keys) + more, Explained: len(keys)})
+	for _, key := range keys {
+		one, err := a.explain(ctx, x, key.String(), e.Reproduction)
+		if err != nil {
+			return err
+		}
+		e.count(one)
+	}
+	return nil
 }
 
 // ownKeys lists the first keys of a step that the reproduction computed itself.
@@ -104,24 +160,40 @@ func (e *explainedReproduction) count(one *explanation) {
 func (a *app) showReproduction(e *explainedReproduction) error {
 	w := a.out
 	fmt.Fprintf(w, "reproduction  %s\nresult        %s\nsteps         %d needed = %d run + %d reused\n", e.Reproduction, e.ResultDigest, e.Steps.Needed, e.Steps.Run, e.Steps.Reused)
-	for _, r := range e.Reasons {
+	for _, s := range e.Run {
 		switch {
-		case r.Example.IsZero():
-			fmt.Fprintf(w, "%-13s %d run, while the data set was read\n", r.Step, r.Keys)
+		case s.Explained == 0:
+			fmt.Fprintf(w, "%-13s %s run, while the data set was read\n", s.Step, tables.Number(s.Run))
 			continue
-		case r.Field == "":
-			fmt.Fprintf(w, "%-13s %d run, because no other reproduction had computed this step before\n", r.Step, r.Keys)
-		default:
-			fmt.Fprintf(w, "%-13s %d run, because %s is %s; in the nearest earlier key it is %s\n", r.Step, r.Keys, r.Field, short(r.Ours), short(r.Other))
+		case s.Explained < s.Run:
+			fmt.Fprintf(w, "%-13s %s run; the list is cut, these are the reasons of the first %d\n", s.Step, tables.Number(s.Run), s.Explained)
+		case !slices.ContainsFunc(e.Reasons, func(r runReason) bool { return r.Step == s.Step && r.Keys == s.Run }):
+			fmt.Fprintf(w, "%-13s %s run\n", s.Step, tables.Number(s.Run))
 		}
-		fmt.Fprintf(w, "              %s\n", r.Example)
+		e.showReasons(w, s)
 	}
-	if e.Unexplained > 0 {
-		fmt.Fprintf(w, "and %d more keys of the same steps\n", e.Unexplained)
-	}
-	if e.Steps.Run == 0 {
+	if len(e.Run) == 0 {
 		_, err := fmt.Fprintln(w, "nothing was run: every step had its record")
 		return err
 	}
 	return nil
+}
+
+// showReasons prints why keys of a step were computed, with an example of each reason.
+func (e *explainedReproduction) showReasons(w io.Writer, s stepRun) {
+	for _, r := range e.Reasons {
+		if r.Step != s.Step {
+			continue
+		}
+		why := "no other reproduction had computed this step before"
+		if r.Field != "" {
+			why = fmt.Sprintf("%s is %s; in the nearest earlier key it is %s", r.Field, short(r.Ours), short(r.Other))
+		}
+		if r.Keys == s.Run { // one reason for all of them
+			fmt.Fprintf(w, "%-13s %s run, because %s\n", s.Step, tables.Number(s.Run), why)
+		} else {
+			fmt.Fprintf(w, "              %d because %s\n", r.Keys, why)
+		}
+		fmt.Fprintf(w, "              %s\n", r.Example)
+	}
 }

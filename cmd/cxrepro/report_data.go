@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"cxrepro/activities"
 	"cxrepro/artifacts"
@@ -39,16 +36,27 @@ func (a *app) openEvaluation(ctx context.Context, which string) (*evaluated, err
 	if err != nil {
 		return nil, err
 	}
-	receipts, err := evaluations(ctx, store)
+	list, err := reproductions(ctx, store)
 	if err != nil {
 		return nil, err
 	}
-	r, err := chooseEvaluation(receipts, which)
-	if err != nil {
+	r, err := chooseReproduction(list, which, hasTables)
+	switch {
+	case err != nil:
 		return nil, err
+	case hasTables(r):
+		return loadEvaluation(ctx, store, r.receipt)
+	case r.asks:
+		return nil, usageError("the same `cxrepro run` goes on with it; `cxrepro status "+r.ID+"` shows how far it is",
+			"reproduction %s (%s) has no tables yet: they are made when every model was asked", r.ID, r.Name)
+	case which == latest:
+		return nil, usageError("run an experiment with an evaluation, for example `cxrepro demo`", "no reproduction here has asked a model")
 	}
-	return loadEvaluation(ctx, store, r)
+	return nil, usageError("`cxrepro status "+r.ID+"` prints its tables", "reproduction %s (%s) asks no model", r.ID, r.Name)
 }
+
+// hasTables fits a reproduction that asked models, finished or with undetermined cases.
+func hasTables(r *remembered) bool { return r.receipt != nil && !r.receipt.Tables.IsZero() }
 
 func loadEvaluation(ctx context.Context, store *artifacts.Repository, r *contract.Receipt) (*evaluated, error) {
 	e := &evaluated{store: store, receipt: r, summary: &contract.EvaluationSummary{}, bench: &contract.Benchmark{}, cases: map[int]*contract.CaseDoc{}, answers: map[artifacts.Digest]lvlm.Answer{}}
@@ -68,82 +76,6 @@ func loadEvaluation(ctx context.Context, store *artifacts.Repository, r *contrac
 		return nil, fmt.Errorf("reproduction %s: %d evaluations, its tables have %d", r.Reproduction, len(e.docs), len(e.summary.Evaluations))
 	}
 	return e, nil
-}
-
-// evaluations returns the receipts of reproductions that asked models, finished or with
-// undetermined cases, the one that ended last first.
-func evaluations(ctx context.Context, store *artifacts.Repository) ([]*contract.Receipt, error) {
-	var list []*contract.Receipt
-	add := func(ref artifacts.Ref) error {
-		var r contract.Receipt
-		if err := readJSON(ctx, store, ref, &r); err != nil {
-			return err
-		}
-		if !r.Tables.IsZero() {
-			list = append(list, &r)
-		}
-		return nil
-	}
-	err := store.Keys(ctx, contract.StepReproduction, func(key artifacts.Key, _ artifacts.Info) error {
-		rec, err := store.Lookup(ctx, key)
-		if errors.Is(err, artifacts.ErrNotFound) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		return add(rec.Result)
-	})
-	if err != nil {
-		return nil, storeError(err)
-	}
-	pins, err := store.Pins(ctx)
-	if err != nil {
-		return nil, storeError(err)
-	}
-	for _, p := range pins {
-		if !p.Open || !strings.HasPrefix(p.Name, contract.PinPrefix) {
-			continue
-		}
-		for _, root := range p.Roots {
-			if root.MediaType == contract.ReceiptMediaType {
-				if err := add(root); err != nil {
-					return nil, err
-				}
-			}
-		}
-	}
-	slices.SortStableFunc(list, func(x, y *contract.Receipt) int { return y.Ended.Compare(x.Ended) })
-	return list, nil
-}
-
-// chooseEvaluation picks one of the receipts.
-func chooseEvaluation(list []*contract.Receipt, which string) (*contract.Receipt, error) {
-	if len(list) == 0 {
-		return nil, usageError("run an experiment with an evaluation, for example `cxrepro demo`", "no reproduction here has asked a model")
-	}
-	if which == latest {
-		return list[0], nil
-	}
-	var found *contract.Receipt
-	for _, r := range list {
-		switch {
-		case r.Reproduction == which:
-			return r, nil
-		case r.Name == which && found == nil:
-			found = r // the list begins with the latest
-		case len(which) >= 6 && strings.HasPrefix(r.Reproduction, which) && (found == nil || found.Reproduction == r.Reproduction):
-			found = r
-		}
-	}
-	if found == nil {
-		var names []string
-		for _, r := range list {
-			names = append(names, r.Name+" "+r.Reproduction)
-		}
-		return nil, usageError("there are: "+strings.Join(names, ", "), "no reproduction called %q has asked a model", which)
-	}
-	return found, nil
 }
 
 // pages calls fn for every page of an evaluation.

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
@@ -30,17 +31,25 @@ func (a *app) statusAll(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	list, err := finished(ctx, store)
+	there, err := reproductions(ctx, store)
 	if err != nil {
 		return err
+	}
+	var list []known
+	for _, r := range there {
+		if r.finished() {
+			list = append(list, r.known)
+		}
 	}
 	if c != nil {
 		if list, err = underWay(ctx, c, list); err != nil {
 			return serverError(err)
 		}
 	}
-	if list, err = begun(ctx, store, list); err != nil {
-		return err
+	for _, r := range there { // what the server does not know any more
+		if !slices.ContainsFunc(list, func(k known) bool { return k.ID == r.ID }) {
+			list = append(list, r.known)
+		}
 	}
 	slices.SortFunc(list, func(x, y known) int { return y.Started.Compare(x.Started) })
 	if a.JSON() {
@@ -65,57 +74,9 @@ func (a *app) statusAll(ctx context.Context) (err error) {
 	return t.Flush()
 }
 
-// finished lists reproductions by the receipts in the store.
-func finished(ctx context.Context, store *artifacts.Repository) ([]known, error) {
-	var list []known
-	err := store.Keys(ctx, contract.StepReproduction, func(key artifacts.Key, _ artifacts.Info) error {
-		rec, err := store.Lookup(ctx, key)
-		if errors.Is(err, artifacts.ErrNotFound) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		data, err := store.Get(ctx, rec.Result)
-		if err != nil {
-			return err
-		}
-		var r contract.Receipt
-		if err := json.Unmarshal(data, &r); err != nil {
-			return fmt.Errorf("receipt %s: %w", rec.Result, err)
-		}
-		list = append(list, known{ID: r.Reproduction, Name: r.Name, State: contract.StateDone, Started: r.Launched, Closed: &r.Ended, Paper: r.Paper, DataUse: r.DataUse})
-		return nil
-	})
-	if err != nil {
-		return nil, storeError(err)
-	}
-	return list, nil
-}
-
 // stateUnfinished is a reproduction that was begun and has no receipt: it was paused, cancelled
 // or killed, or ended with undetermined cases, and the same `run` goes on with it.
 const stateUnfinished = "unfinished"
-
-// begun adds the reproductions that the store knows by their open pins.
-func begun(ctx context.Context, store *artifacts.Repository, list []known) ([]known, error) {
-	pins, err := store.Pins(ctx)
-	if err != nil {
-		return nil, storeError(err)
-	}
-	for _, p := range pins {
-		id, ok := strings.CutPrefix(p.Name, contract.PinPrefix)
-		if !ok || !p.Open || slices.ContainsFunc(list, func(k known) bool { return k.ID == id }) {
-			continue
-		}
-		spec, err := specOf(ctx, store, p)
-		if err != nil {
-			return nil, storeError(fmt.Errorf("reproduction %s: %w", id, err))
-		}
-		list = append(list, known{ID: id, Name: spec.Name, State: stateUnfinished, Started: p.Created, Paper: spec.Paper, DataUse: spec.Dataset.DataUse})
-	}
-	return list, nil
-}
 
 // specOf returns the spec of the plan that a reproduction's pin keeps; a zero one when the
 // pin keeps none.
@@ -189,40 +150,63 @@ func underWay(ctx context.Context, c client.Client, list []known) ([]known, erro
 	}
 }
 
-// statusOne describes one reproduction: its receipt if there is one, else its progress.
-func (a *app) statusOne(ctx context.Context, id string) (err error) {
+// statusOne describes one reproduction: its receipt if it is finished, its progress while the
+// server knows it, else what the store remembers.
+func (a *app) statusOne(ctx context.Context, which string) (err error) {
 	store, err := a.openStore(ctx)
 	if err != nil {
 		return err
 	}
-	r, s, err := receiptOf(ctx, store, id)
+	list, err := reproductions(ctx, store)
 	if err != nil {
 		return err
 	}
+	_, launched := launchSpec(which)
+	var r *remembered
+	var unknown error
+	if !launched {
+		if r, unknown = chooseReproduction(list, which, anyOne); unknown != nil && !reproductionID.MatchString(which) {
+			return unknown
+		}
+	}
 	if r != nil {
-		return a.printOutcome(ctx, store, r, s)
+		which = r.ID
+		if r.finished() {
+			return a.showRemembered(ctx, store, r)
+		}
 	}
 	c, done, err := a.maybeJoin(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	unknown := usageError("`cxrepro status` lists what there is", "no reproduction %s is known here", id)
-	if c == nil {
+	if launched {
+		if c == nil {
+			return usageError("`cxrepro status` lists what there is", "no server runs here that could know %s", which)
+		}
+		spec, _ := launchSpec(which)
+		return a.showLaunch(ctx, c, which, spec)
+	}
+	if c != nil && underServer(ctx, c, which) {
+		return a.showProgress(ctx, c, which)
+	}
+	if r == nil {
 		return unknown
 	}
-	if spec, ok := launchSpec(id); ok {
-		return a.showLaunch(ctx, c, id, spec)
-	}
+	return a.showRemembered(ctx, store, r)
+}
+
+// underServer reports whether the server has the reproduction and it is not closed.
+func underServer(ctx context.Context, c client.Client, id string) bool {
+	d, err := c.DescribeWorkflow(ctx, contract.ReproductionWorkflowID(id), "")
+	return err == nil && d.Status == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
+}
+
+// showProgress prints how far a reproduction is that the server runs.
+func (a *app) showProgress(ctx context.Context, c client.Client, id string) error {
 	v, err := lookReproduction(ctx, c, id)
-	if gone(err) {
-		return unknown
-	}
 	if err != nil {
 		return &exitError{Code: exitUnreachable, Err: fmt.Errorf("no worker answered: %w", err), Hint: "start one with `cxrepro up` or `cxrepro worker`, or go on with `cxrepro run`"}
-	}
-	if v.State == contract.StateDone {
-		v.State = stateUnfinished // no receipt is recorded: cases are undetermined
 	}
 	if a.JSON() {
 		return json.NewEncoder(a.out).Encode(v)
@@ -240,32 +224,51 @@ func (a *app) statusOne(ctx context.Context, id string) (err error) {
 	return nil
 }
 
-// receiptOf returns the receipt of a reproduction that is finished, else nil.
-func receiptOf(ctx context.Context, store *artifacts.Repository, id string) (*contract.Receipt, *contract.Summary, error) {
-	var found *artifacts.Ref
-	err := store.Keys(ctx, contract.StepReproduction, func(key artifacts.Key, _ artifacts.Info) error {
-		rec, err := store.Lookup(ctx, key)
-		if errors.Is(err, artifacts.ErrNotFound) {
-			return nil
+// halfDone is what `status ID` prints with --json of a reproduction that only the store
+// remembers and that has not come to its end.
+type halfDone struct {
+	known
+	// Steps and Calls are those that it recorded itself.
+	Steps int64 `json:"steps_recorded"`
+	Calls int64 `json:"calls_recorded"`
+}
+
+// showRemembered prints what the store knows of a reproduction: tables and receipt where it
+// has one, else what it recorded before it was stopped, and how it goes on.
+func (a *app) showRemembered(ctx context.Context, store *artifacts.Repository, r *remembered) (err error) {
+	if r.receipt != nil {
+		var s *contract.Summary
+		if !r.receipt.Summary.IsZero() {
+			s = &contract.Summary{}
+			if err := readJSON(ctx, store, r.receipt.Summary, s); err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			return err
+		if !r.finished() && !a.JSON() {
+			fmt.Fprintf(a.out, "reproduction %s (%s) is unfinished: it ended %s with undetermined cases\n\n", r.ID, r.Name, r.ended().Local().Format("2006-01-02 15:04:05"))
 		}
-		data, err := store.Get(ctx, rec.Result)
-		if err != nil {
-			return err
-		}
-		var r contract.Receipt
-		if json.Unmarshal(data, &r) == nil && r.Reproduction == id {
-			found = &rec.Result
-		}
-		return nil
-	})
+		return a.printOutcome(ctx, store, r.receipt, s)
+	}
+	h := halfDone{known: r.known}
+	x := a.index(store)
+	defer func() { err = errors.Join(err, x.Close()) }()
+	cat, err := x.catalog(ctx)
 	if err != nil {
-		return nil, nil, storeError(err)
+		return err
 	}
-	if found == nil {
-		return nil, nil, nil
+	own, err := cat.Reproductions(ctx)
+	if err != nil {
+		return err
 	}
-	return loadReceipt(ctx, store, *found)
+	for _, o := range own {
+		if o.Name == r.ID {
+			h.Steps, h.Calls = o.Steps, o.Calls
+		}
+	}
+	if a.JSON() {
+		return json.NewEncoder(a.out).Encode(h)
+	}
+	fmt.Fprintf(a.out, "reproduction %s (%s) is unfinished: begun %s, then paused, cancelled or stopped\nrecorded so far: %d steps and %d calls\n", r.ID, r.Name, r.Started.Local().Format("2006-01-02 15:04:05"), h.Steps, h.Calls)
+	fmt.Fprintln(a.out, "the same `cxrepro run` goes on with it and does nothing of this again")
+	return nil
 }

@@ -38,7 +38,8 @@ func (a *app) controlCommand(verb, update, short, long string) *cobra.Command {
 		Short: short,
 		Long: long + `
 
-ID is the reproduction id that run and status print. With --json: the progress after it.
+ID is the reproduction id that run and status print, at least six digits of its beginning, the
+name of its experiment, or latest. With --json: the progress after it.
 
 Exit codes: 0 done; 1 refused (the message says why); 2 no such reproduction; 6 Temporal
 unreachable, or no worker answers.`,
@@ -48,6 +49,9 @@ unreachable, or no worker answers.`,
 }
 
 func (a *app) controlOne(ctx context.Context, id, update string) (err error) {
+	if id, err = a.named(ctx, id, unfinished); err != nil {
+		return err
+	}
 	conn, err := a.joinTemporal(ctx)
 	if err != nil {
 		return err

@@ -48,7 +48,7 @@ path is that of the data set's tables.
 
 The same cases, seed and preset give the same questions and pictures.
 
-With --run the benchmark of a finished reproduction is written as it was asked, with its class
+With --run the benchmark of a reproduction is written as it was asked, with its class
 of use in cxrepro-dataset.json; the other flags but --out and --workers say nothing then.
 
 Exit codes: 0 ok; 1 failed; 2 usage; 3 done, some case files could not be read or a task has
@@ -70,7 +70,7 @@ fewer cases than asked for.`,
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.cases, "cases", "", "folder of case files with their pictures")
-	fl.StringVar(&f.run, "run", "", "id of a finished reproduction with a benchmark, or latest, instead of --cases")
+	fl.StringVar(&f.run, "run", "", "a reproduction with a benchmark, instead of --cases: its id, at least six digits of it, its experiment's name, or latest")
 	fl.StringVar(&f.out, "out", "", "folder to write (new or empty)")
 	fl.StringVar(&f.data, "data", "", "folder of the data set that the cases come from, for the radiographs' paths")
 	fl.StringVar(&f.preset, "preset", cxreasonbench.Corrected.String(), "reading of the method: as_released, corrected")

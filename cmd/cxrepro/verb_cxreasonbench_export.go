@@ -17,17 +17,28 @@ import (
 	"cxrepro/internal/datause"
 )
 
-// exportBenchmark writes the benchmark of a finished reproduction in the official layout.
+// hasBenchmark fits a reproduction with a benchmark, finished or with undetermined cases.
+func hasBenchmark(r *remembered) bool { return r.receipt != nil && !r.receipt.Benchmark.IsZero() }
+
+// exportBenchmark writes the benchmark of a reproduction in the official layout.
 func (a *app) exportBenchmark(ctx context.Context, f benchmarkFlags) error {
 	store, err := a.openStore(ctx)
 	if err != nil {
 		return err
 	}
-	r, err := a.finishedReceipt(ctx, store, f.run)
+	list, err := reproductions(ctx, store)
 	if err != nil {
 		return err
 	}
-	if r.Benchmark.IsZero() {
+	chosen, err := chooseReproduction(list, f.run, hasBenchmark)
+	if err != nil {
+		return err
+	}
+	r := chosen.receipt
+	switch {
+	case r == nil:
+		return usageError("the same `cxrepro run` goes on with it", "reproduction %s (%s) was stopped before it wrote down its benchmark", chosen.ID, chosen.Name)
+	case r.Benchmark.IsZero():
 		return usageError("give a reproduction whose spec has a benchmark section", "reproduction %s has no benchmark", r.Reproduction)
 	}
 	var doc contract.Benchmark

@@ -53,8 +53,9 @@ fields, then a changed parameter before a changed input, then the latest), and n
 field that differs, with both values. It names the reproduction that computed the result; any
 other one that needs the key reuses it.
 
-A PREFIX is 8 or more hexadecimal digits, perhaps behind "<step>/". The id of a finished
-REPRODUCTION explains what it ran: the reasons of its steps, with an example key of each.
+A PREFIX is 8 or more hexadecimal digits, perhaps behind "<step>/". The id of a
+REPRODUCTION, at least six digits of its beginning, its experiment's name or latest explains what
+it ran: the reasons of its steps and calls, with an example key of each.
 
 With --json: {"query","kind","key","result","statement","computed":{"reproduction","worker",
 "attempt","fence","takeover","started","finished",...},"nearest":{"key","reproduction",
@@ -63,7 +64,7 @@ With --json: {"query","kind","key","result","statement","computed":{"reproductio
 removed-blob; nearest is null when there is no earlier key; reused is there with
 --reproduction; field values are JSON texts. Of a reproduction: {"kind":"reproduction",
 "reproduction","result_digest","steps":{...},"reasons":[{"step","field","ours","other","keys",
-"example"}],"unexplained"}.
+"example"}],"run":[{"step","run","explained"}],"unexplained"}.
 
 Exit codes: 0 explained; 1 nothing of that name; 2 ambiguous or no name; 6 store unreachable.`,
 		Args: cobra.ExactArgs(1),

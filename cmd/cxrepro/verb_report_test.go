@@ -19,6 +19,7 @@ import (
 	"cxrepro/activities"
 	"cxrepro/artifacts"
 	"cxrepro/artifacts/storeurl"
+	"cxrepro/experiments"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxreasonbench"
 	"cxrepro/internal/evaltest"
@@ -154,11 +155,11 @@ func testCredentialed(t *testing.T, folder string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := evaluations(ctx, store)
+	list, err := reproductions(ctx, store)
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%d evaluations, %v", len(list), err)
 	}
-	e, err := loadEvaluation(ctx, store, list[0])
+	e, err := loadEvaluation(ctx, store, list[0].receipt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,8 +188,68 @@ func TestReportIncomplete(t *testing.T) {
 	if code != exitQuarantined || !strings.Contains(text, ", not complete") || !strings.Contains(text, "| Undetermined") && !strings.Contains(text, "Undetermined cases") || !strings.Contains(talk, "undetermined") {
 		t.Errorf("exit %d\n%s\n%.1500s", code, talk, text)
 	}
-	if code, _, talk := cxrepro(t, store, "rescore", "--scoring", "parser"); code != exitOK {
+	if code, text, talk := cxrepro(t, store, "rescore", "--scoring", "parser"); code != exitQuarantined || !strings.Contains(text, "Not complete: ") {
 		t.Errorf("rescore: exit %d, %s", code, talk)
+	}
+}
+
+// TestRememberedIncomplete: what ended with undetermined cases is described without a server,
+// under every name that verbs take, and by the same exit code.
+func TestRememberedIncomplete(t *testing.T) {
+	store, _ := evaluatedStore(t, "format: "+responder.FaultFormat+"\nseed: 1\nrules:\n  - {do: server_error, kind: model, stage: criteria, share: 0.3}\n")
+	shelf, err := storeurl.Open(context.Background(), store, storeurl.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := reproductions(context.Background(), shelf)
+	if err != nil || len(list) != 1 || list[0].finished() || list[0].receipt == nil {
+		t.Fatalf("%d reproductions, %v", len(list), err)
+	}
+	r := list[0]
+	for _, which := range []string{r.ID, r.ID[:6], r.Name, latest} {
+		code, text, talk := cxrepro(t, store, "status", which)
+		if code != exitQuarantined || !strings.Contains(text, "reproduction "+r.ID+" ("+r.Name+") is unfinished") || !strings.Contains(talk, "undetermined") {
+			t.Errorf("status %s: exit %d\n%s\n%.500s", which, code, talk, text)
+		}
+		if code, text, talk := cxrepro(t, store, "explain", which); code != exitOK || !strings.Contains(text, "reproduction  "+r.ID) || !strings.Contains(text, "call ") {
+			t.Errorf("explain %s: exit %d\n%s\n%.500s", which, code, talk, text)
+		}
+	}
+	for _, args := range [][]string{{"status", r.ID[:5]}, {"report", r.ID[:5]}, {"rescore", r.ID[:5], "--scoring", "parser"}, {"pause", r.ID[:5]}, {"watch", r.ID[:5]}, {"explain", r.ID[:5]},
+		{"cxreasonbench", "build", "--run", r.ID[:5], "--out", filepath.Join(t.TempDir(), "b")}} {
+		if code, _, talk := cxrepro(t, store, args...); code != exitUsage || !strings.Contains(talk, "6 digits are needed") {
+			t.Errorf("%v: exit %d, %s", args, code, talk)
+		}
+	}
+}
+
+// TestNoTablesYet: a reproduction that was stopped while it asked models is described, and
+// report says that it has no tables yet.
+func TestNoTablesYet(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "store")
+	ctx := context.Background()
+	store, err := storeurl.Open(ctx, folder, storeurl.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := json.Marshal(experiments.Plan{Spec: experiments.Spec{Name: "asking", Evaluation: &experiments.Evaluation{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref, err := store.Put(ctx, plan, experiments.PlanMediaType)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.SetPin(ctx, artifacts.Pin{Name: contract.PinPrefix + "0123456789abcdef", Roots: []artifacts.Ref{ref}, Open: true}); err != nil {
+		t.Fatal(err)
+	}
+	for _, which := range []string{"asking", latest, "012345"} {
+		if code, _, talk := cxrepro(t, folder, "report", which); code != exitUsage || !strings.Contains(talk, "0123456789abcdef (asking) has no tables yet") {
+			t.Errorf("report %s: exit %d, %s", which, code, talk)
+		}
+		if code, text, talk := cxrepro(t, folder, "status", which); code != exitOK || !strings.Contains(text, "(asking) is unfinished") || !strings.Contains(text, "0 steps and 0 calls") {
+			t.Errorf("status %s: exit %d, %s%s", which, code, text, talk)
+		}
 	}
 }
 

@@ -170,31 +170,20 @@ func (a *app) showReviewed(out reviewed) error {
 	return nil
 }
 
-// finishedReceipt returns the receipt of a reproduction, or of the one that ended last.
-func (a *app) finishedReceipt(ctx context.Context, store *artifacts.Repository, id string) (*contract.Receipt, error) {
-	if id == latest {
-		list, err := finished(ctx, store)
-		if err != nil {
-			return nil, err
-		}
-		var last time.Time
-		for _, k := range list {
-			if k.Closed != nil && k.Closed.After(last) {
-				id, last = k.ID, *k.Closed
-			}
-		}
-		if id == latest {
-			return nil, usageError("run one with `cxrepro demo` or `cxrepro run SPEC`", "no reproduction is finished in %s", a.storeAddress())
-		}
-	}
-	r, _, err := receiptOf(ctx, store, id)
+// finishedReceipt returns the receipt of a reproduction that is finished.
+func (a *app) finishedReceipt(ctx context.Context, store *artifacts.Repository, which string) (*contract.Receipt, error) {
+	list, err := reproductions(ctx, store)
 	if err != nil {
 		return nil, err
 	}
-	if r == nil {
-		return nil, usageError("`cxrepro status` lists what there is", "no reproduction %s is finished here", id)
+	r, err := chooseReproduction(list, which, (*remembered).finished)
+	if err != nil {
+		return nil, err
 	}
-	return r, nil
+	if !r.finished() {
+		return nil, usageError("the same `cxrepro run` goes on with it", "reproduction %s (%s) is not finished", r.ID, r.Name)
+	}
+	return r.receipt, nil
 }
 
 // reportFolder is where files of a reproduction go unless told otherwise.

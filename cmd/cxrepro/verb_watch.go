@@ -18,9 +18,8 @@ func newWatchCommand(a *app) *cobra.Command {
 		Use:   "watch ID",
 		Short: "Show a reproduction's progress until it ends",
 		Long: `watch shows rate and time left per stage of a reproduction that runs elsewhere. ID is that of
-the reproduction, or launch/... as start and status print it while the data set is read.
-With --json
-it prints a line per change: reproduction, state, gate, started, stages[], quarantined,
+the reproduction, at least six digits of its beginning, the name of its experiment or latest,
+or launch/... as start and status print it while the data set is read. With --json it prints a line per change: reproduction, state, gate, started, stages[], quarantined,
 trouble[].
 
 Exit codes: 0 done; 1 failed; 2 no such reproduction; 4 paused; 5 cancelled; 6 Temporal
@@ -31,6 +30,9 @@ unreachable.`,
 }
 
 func (a *app) watch(ctx context.Context, id string) (err error) {
+	if id, err = a.named(ctx, id, unfinished); err != nil {
+		return err
+	}
 	conn, err := a.joinTemporal(ctx)
 	if err != nil {
 		return err
@@ -97,13 +99,16 @@ func newStatusCommand(a *app) *cobra.Command {
 		Use:   "status [ID]",
 		Short: "List reproductions, or describe one",
 		Long: `status lists the reproductions that the server knows, newest first, and finished ones that
-only the store remembers. With an ID it prints that one's progress or, when it is
-finished, its tables and receipt.
+only the store remembers. With an ID (or at least six digits of its beginning, the name of the
+experiment, or latest) it prints that one's progress; when it has ended, its tables and
+receipt; when it was stopped before and no server knows it, what the store remembers.
 
 With --json: an array of objects with id, name, state, started, closed, paper, data_use; with an
-ID the progress (see watch) or the receipt (see run).
+ID the progress (see watch), the receipt (see run), or id, name, state, started,
+steps_recorded and calls_recorded.
 
-Exit codes: 0 ok; 2 no such reproduction; 3 finished with quarantined images; 6 store or
+Exit codes: 0 ok; 2 no such reproduction; 3 ended with quarantined images or
+undetermined cases; 6 store or
 Temporal unreachable.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
