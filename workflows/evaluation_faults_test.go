@@ -170,8 +170,9 @@ func TestUndetermined(t *testing.T) {
 func TestGarbageJudge(t *testing.T) {
 	calm := with(t, memstore.Open(), "")
 	want, _ := calm.run()
-	// Early, so that it is a verdict: a value that cannot be read is not asked for again.
-	once := with(t, memstore.Open(), "  - {do: garbage, kind: judge, nth: [2]}\n")
+	// The first request to the judge is a verdict: a value that cannot be read is not asked for
+	// again.
+	once := with(t, memstore.Open(), "  - {do: garbage, kind: judge, times: 1}\n")
 	r, _ := once.run()
 	if r.Incomplete() || r.Calls.Run != want.Calls.Run+1 {
 		t.Errorf("dialogues %+v, calls %+v, undisturbed %+v", r.Dialogues, r.Calls, want.Calls)
