@@ -167,9 +167,10 @@ func (a *app) runSpec(ctx context.Context, file string, f runFlags) (*outcome, e
 	if f.watch != nil {
 		d = watched{d, f.watch}
 	}
-	unwatch := a.watchDisk(ctx, d)
+	undisk, unlease := a.watchDisk(ctx, d), a.watchEndpoints(ctx, s, d, p, f.worker.queue)
 	ref, err := a.reproduce(ctx, s, d, p, f)
-	unwatch()
+	undisk()
+	unlease()
 	d.close()
 	if err != nil {
 		if ctx.Err() != nil {
