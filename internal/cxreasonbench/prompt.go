@@ -153,9 +153,9 @@ func (p *Pack) criterion(t Task, path Path) string {
 }
 
 // ParsePack reads a prompt pack strictly: every text of every task and structure, and none
-// beside them.
+// beside them, each with its placeholders and no others.
 //
-// Errors name the text that is missing or too much.
+// Errors name the text that is missing or too much, and the placeholder.
 func ParsePack(data []byte) (*Pack, error) {
 	p := &Pack{data: slices.Clone(data), digest: artifacts.Sum(data)}
 	if err := yaml.UnmarshalWithOptions(data, &p.file, yaml.Strict()); err != nil {
@@ -182,6 +182,9 @@ func ParsePack(data []byte) (*Pack, error) {
 	}
 	if len(p.file.Tasks) != len(taskTable) {
 		return nil, fmt.Errorf("cxreasonbench: prompt pack: %d tasks, want the %d of the benchmark", len(p.file.Tasks), len(taskTable))
+	}
+	if err := p.file.checkPlaces(); err != nil {
+		return nil, err
 	}
 	read := p.file
 	read.Version, read.Texts.System, read.Judge = 0, "", packOfJudge{}
@@ -268,7 +271,7 @@ func (x packOfTask) check(t Task) error {
 var placeholder = regexp.MustCompile(`\{[a-z_]+\}`)
 
 // fill replaces the placeholders of a template: pairs are names and values. A placeholder
-// without a value is a fault of the program or of the pack and panics; the tests fill all.
+// without a value is a fault of the program and panics: a pack with one is not read.
 func fill(template string, pairs ...string) string {
 	for i := 0; i < len(pairs); i += 2 {
 		template = strings.ReplaceAll(template, "{"+pairs[i]+"}", pairs[i+1])
