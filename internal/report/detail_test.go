@@ -78,7 +78,8 @@ func TestGrid(t *testing.T) {
 	}
 }
 
-// TestLaTeX: special characters are escaped, groups are set apart, and a long table may break.
+// TestLaTeX: special characters are escaped, groups are set apart, a long table comes in
+// pieces, and a wide one lies on its side.
 func TestLaTeX(t *testing.T) {
 	text := func(t *testing.T, table *Table) string {
 		var b bytes.Buffer
@@ -100,7 +101,12 @@ func TestLaTeX(t *testing.T) {
 	for i := range 50 {
 		long.AddHead(Text(fmt.Sprintf("[%d]", i)), Text("A"), Count(i, ""), Count(i, ""))
 	}
-	if got := text(t, long); !strings.Contains(got, "\\begin{longtable}") || strings.Contains(got, "\\begin{table}") || !strings.Contains(got, "{[}3] & A") {
+	got := text(t, long)
+	if strings.Count(got, "\\begin{table}") != 2 || strings.Count(got, "\\label{") != 1 || strings.Count(got, "\\resizebox{") != 2 || !strings.Contains(got, ", continued") || !strings.Contains(got, "{[}3] & A") {
 		t.Errorf("a long table:\n%s", got)
+	}
+	long.AddHead(Text(strings.Repeat("wide ", latexWide/5)), Text("A"), Count(1, ""), Count(1, ""))
+	if got := text(t, long); strings.Count(got, "\\begin{landscape}") != 2 {
+		t.Errorf("a wide table:\n%s", got)
 	}
 }

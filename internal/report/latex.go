@@ -4,18 +4,59 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 )
 
-// longTable is the number of rows from which a table may break over pages.
-const longTable = 44
+// Bounds of the pieces that a table is printed in: rows of a page, upright or on its side,
+// and the letters of a row from which a table lies on its side.
+const (
+	latexRows     = 44
+	latexRowsWide = 30
+	latexWide     = 150
+)
 
 // WriteLaTeX writes the table in the style of the booktabs package: no vertical lines, rules
 // above, below and between groups, caption, label, notes below. Verdicts are marks in the
-// margin of a figure. Tables of more rows than fit a page use longtable.
+// margin of a figure.
 //
-// The text needs \usepackage{booktabs}, and \usepackage{longtable} where a table is long.
+// Nothing runs off the page: what is wider than the text is made smaller, a table with very
+// long rows lies on its side, and one of more rows than fit a page is printed in pieces.
+//
+// The text needs the packages of LaTeXPackages.
 func (t *Table) WriteLaTeX(w io.Writer) error {
 	b := &strings.Builder{}
+	rows, wide := latexRows, t.latexWidth() > latexWide
+	if wide {
+		rows = latexRowsWide
+	}
+	for from := 0; from == 0 || from < len(t.Rows); from += rows {
+		t.latexPiece(b, from, min(from+rows, len(t.Rows)), wide)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// LaTeXPackages are the packages that a text with such tables loads.
+const LaTeXPackages = "\\usepackage[T1]{fontenc}, \\usepackage{booktabs}, \\usepackage{graphicx} and \\usepackage{pdflscape}"
+
+// latexWidth is how many letters the longest entries of all columns have together.
+func (t *Table) latexWidth() int {
+	width := 0
+	for k, c := range t.Columns {
+		most := utf8.RuneCountInString(c.Name)
+		for _, r := range t.Rows {
+			if k < len(r.Cells) {
+				most = max(most, utf8.RuneCountInString(r.Cells[k].String()))
+			}
+		}
+		width += most + 2
+	}
+	return width
+}
+
+// latexPiece writes some rows as a float of their own. The first has caption and label, the
+// last the notes.
+func (t *Table) latexPiece(b *strings.Builder, from, to int, wide bool) {
 	align := &strings.Builder{}
 	for _, c := range t.Columns {
 		if c.Right {
@@ -24,31 +65,33 @@ func (t *Table) WriteLaTeX(w io.Writer) error {
 			align.WriteByte('l')
 		}
 	}
-	long := len(t.Rows) > longTable
-	caption := "\\caption{" + latexText(t.Title) + "}"
-	if t.Name != "" {
-		caption += "\\label{tab:" + t.Name + "}"
+	if wide {
+		b.WriteString("\\begin{landscape}\n")
 	}
-	head := t.latexHead()
-	if long {
-		fmt.Fprintf(b, "{\\footnotesize\n\\begin{longtable}{@{}%s@{}}\n%s\\\\\n\\toprule\n%s\\midrule\n\\endfirsthead\n\\toprule\n%s\\midrule\n\\endhead\n\\bottomrule\n\\endfoot\n", align, caption, head, head)
-	} else {
-		fmt.Fprintf(b, "\\begin{table}[htbp]\n\\centering\\footnotesize\n%s\n\\begin{tabular}{@{}%s@{}}\n\\toprule\n%s\\midrule\n", caption, align, head)
+	b.WriteString("\\begin{table}[htbp]\n\\centering\\footnotesize\n")
+	switch {
+	case from > 0:
+		b.WriteString(latexText(t.Title) + ", continued\\par\\smallskip\n")
+	case t.Name != "":
+		b.WriteString("\\caption{" + latexText(t.Title) + "}\\label{tab:" + t.Name + "}\n")
+	default:
+		b.WriteString("\\caption{" + latexText(t.Title) + "}\n")
 	}
-	for i, r := range t.Rows {
+	fmt.Fprintf(b, "\\resizebox{\\ifdim\\width>\\linewidth \\linewidth\\else\\width\\fi}{!}{%%\n\\begin{tabular}{@{}%s@{}}\n\\toprule\n%s\\midrule\n", align, t.latexHead())
+	for i, r := range t.Rows[from:to] {
 		if r.Head && i > 0 {
 			b.WriteString("\\addlinespace\n")
 		}
 		b.WriteString(latexRow(r))
 	}
-	notes := t.latexNotes()
-	if long {
-		fmt.Fprintf(b, "\\end{longtable}\n%s}\n", notes)
-	} else {
-		fmt.Fprintf(b, "\\bottomrule\n\\end{tabular}\n%s\\end{table}\n", notes)
+	b.WriteString("\\bottomrule\n\\end{tabular}}\n")
+	if to == len(t.Rows) {
+		b.WriteString(t.latexNotes())
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	b.WriteString("\\end{table}\n")
+	if wide {
+		b.WriteString("\\end{landscape}\n")
+	}
 }
 
 func (t *Table) latexHead() string {

@@ -163,11 +163,11 @@ func (d *Document) WriteCSV(w io.Writer) error {
 	return report.WriteCells(w, tables)
 }
 
-// WriteLaTeX writes every table for a document that uses booktabs and longtable. The head
+// WriteLaTeX writes every table for a document that loads report.LaTeXPackages. The head
 // stands in comments.
 func (d *Document) WriteLaTeX(w io.Writer, cells bool) error {
 	b := &strings.Builder{}
-	b.WriteString("% Needs \\usepackage[T1]{fontenc}, \\usepackage{booktabs} and \\usepackage{longtable}.\n")
+	b.WriteString("% Needs " + report.LaTeXPackages + ".\n")
 	for _, line := range d.head() {
 		fmt.Fprintf(b, "%% %s\n", strings.ReplaceAll(line, "\n", " "))
 	}
