@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -175,6 +176,9 @@ func (a *app) finishedReceipt(ctx context.Context, store *artifacts.Repository, 
 	list, err := reproductions(ctx, store)
 	if err != nil {
 		return nil, err
+	}
+	if !slices.ContainsFunc(list, (*remembered).finished) && which == latest {
+		return nil, usageError("run one with `cxrepro demo` or `cxrepro run SPEC`", "no reproduction is finished in %s", a.storeAddress())
 	}
 	r, err := chooseReproduction(list, which, (*remembered).finished)
 	if err != nil {
