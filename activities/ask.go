@@ -54,8 +54,8 @@ type asks struct {
 	prepared *cache[artifacts.Key, artifacts.Ref]
 	making   singleflight.Group // of prepared pictures
 
-	// keepReply is the constant of that name, or less in tests.
-	keepReply time.Duration
+	// keepReply and overtime are the constants of those names, or less in tests.
+	keepReply, overtime time.Duration
 
 	mu      sync.Mutex // guards what follows
 	flights map[artifacts.Key]chan struct{}
@@ -80,7 +80,7 @@ func newAsks(opts Options, d *docs) *asks {
 		bytes:    newCache[artifacts.Digest, []byte](pictureBytes),
 		prepared: newCache[artifacts.Key, artifacts.Ref](preparedRefs),
 		flights:  map[artifacts.Key]chan struct{}{}, wallets: map[walletKey]*ledger.Wallet{},
-		keepReply: keepReply,
+		keepReply: keepReply, overtime: overtime,
 	}
 }
 

@@ -56,6 +56,12 @@ type askBeat struct {
 func (s *askBeats) begin(ctx context.Context) *askBeat {
 	b := &askBeat{of: s, ctx: ctx, last: s.opts.Now(), renewed: s.opts.Now()}
 	b.wait, b.stopWait = context.WithCancelCause(ctx)
+	if end, ok := ctx.Deadline(); ok {
+		// A little before the server gives up, so that it still hears why.
+		left := end.Sub(s.opts.Now())
+		timer := time.AfterFunc(left-min(left/10, 5*time.Second), func() { b.stopWait(errOutOfTime) })
+		context.AfterFunc(b.wait, func() { timer.Stop() })
+	}
 	b.work, b.stopWork = context.WithCancelCause(context.WithoutCancel(ctx))
 	b.alive(s.opts.Stall)
 	s.mu.Lock()
@@ -174,6 +180,9 @@ func (b *askBeat) identity() (workflow, name string) {
 	info := activity.GetInfo(b.ctx)
 	return info.WorkflowExecution.ID, info.WorkflowExecution.RunID + "/" + info.ActivityID
 }
+
+// errOutOfTime ends the waiting of an attempt whose time is up.
+var errOutOfTime = errors.New("the time of the attempt is up")
 
 // ended returns why nothing new may begin, or nil.
 func (b *askBeat) ended() error {

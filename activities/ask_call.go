@@ -97,7 +97,7 @@ func (c *call) waited(err error) error {
 		return nil
 	}
 	if ended := c.beat.ended(); ended != nil {
-		return ended
+		return c.outOfTime(ended)
 	}
 	var wait *limit.WaitError
 	if errors.As(err, &wait) {
@@ -112,6 +112,20 @@ func (c *call) waited(err error) error {
 		return fmt.Errorf("endpoint %s: %w: %w", c.endpoint.Name, err, errDraining)
 	}
 	return err
+}
+
+// outOfTime names what a call waited for whose time is up: it is the endpoint's doing, and not
+// an error that nobody knows.
+func (c *call) outOfTime(ended error) error {
+	if !errors.Is(ended, errOutOfTime) && !errors.Is(ended, context.DeadlineExceeded) {
+		return ended
+	}
+	e := &lvlm.CallError{Class: lvlm.Transient, Detail: "the time of the attempt was up while it waited for its turn; nothing was sent", Cause: ended}
+	if until := c.endpoint.Gate.Closed(); until.After(c.of.opts.Now()) {
+		e.Class = lvlm.Throttled
+		e.Detail = "the time of the attempt was up while the endpoint asked to wait, " + limit.Long(until)
+	}
+	return &endpointError{name: c.endpoint.Name, err: e, attempt: int(activity.GetInfo(c.beat.ctx).Attempt)}
 }
 
 // patience is how long a call may go without moving: the longest wait at the gate, or one
@@ -260,10 +274,15 @@ func (c *call) request1(began time.Time) (lvlm.Reply, error) {
 	if c.endpoint.Timeout > 0 {
 		var cancel context.CancelFunc
 		// The adapter ends it by itself; this is for one that does not.
-		ctx, cancel = context.WithTimeout(ctx, c.endpoint.Timeout+overtime)
+		ctx, cancel = context.WithTimeout(ctx, c.endpoint.Timeout+c.of.overtime)
 		defer cancel()
 	}
 	reply, err := c.endpoint.Asker.Ask(ctx, c.request, c.of.pictureBytes)
+	var known *lvlm.CallError
+	if err != nil && ctx.Err() != nil && !errors.As(err, &known) {
+		// It may have been sent, and billed.
+		err = &lvlm.CallError{Class: lvlm.Transient, Sent: true, Cause: ctx.Err(), Detail: fmt.Sprintf("no reply within %s, or interrupted", c.endpoint.Timeout+c.of.overtime)}
+	}
 	if err == nil && reply.Served.Latency == 0 {
 		reply.Served.Latency = c.of.opts.Now().Sub(began)
 	}

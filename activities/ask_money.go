@@ -79,7 +79,7 @@ func (c *call) reserve() (*reserved, error) {
 	r, err := c.of.wallet(c.in.Reproduction, price.Unit()).Reserve(c.beat.wait, c.in.Budget, amount)
 	if err != nil {
 		if ended := c.beat.ended(); ended != nil {
-			return nil, ended
+			return nil, c.outOfTime(ended)
 		}
 		return nil, err
 	}

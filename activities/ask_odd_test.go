@@ -7,10 +7,14 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/testsuite"
+
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxreasonbench"
 	"cxrepro/internal/dialogue"
 	"cxrepro/internal/ledger"
+	"cxrepro/internal/ledger/limit"
 	"cxrepro/internal/lvlm"
 )
 
@@ -99,5 +103,69 @@ func TestUsageThatCannotBe(t *testing.T) {
 		if done != 3 || sent != 3 {
 			t.Errorf("%+v: a budget for three calls made %d, %d sent", u, done, sent)
 		}
+	}
+}
+
+// within runs the activity as one attempt whose time is up after d, with its own error.
+func within(t *testing.T, a *Activities, in contract.AskInput, d time.Duration) (err error) {
+	t.Helper()
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(quiet{})
+	env := suite.NewTestActivityEnvironment()
+	env.RegisterActivityWithOptions(func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, d)
+		defer cancel()
+		_, err = a.Ask(ctx, in)
+		if ctx.Err() != nil {
+			t.Errorf("ended only after the server gave up: %v", err)
+		}
+		return nil
+	}, activity.RegisterOptions{Name: "within"})
+	if _, err := env.ExecuteActivity("within"); err != nil {
+		t.Fatal(err)
+	}
+	return err
+}
+
+// TestTimeIsUp: a call whose time is up while it waits is a failure of the endpoint that it
+// waited for, known before the server gives up.
+func TestTimeIsUp(t *testing.T) {
+	for _, closed := range []bool{false, true} {
+		l := newAskLab(t)
+		e := l.endpoint("http://127.0.0.1:1", place{limits: limit.Limits{Concurrency: 1}, patience: time.Hour})
+		want := contract.ErrTypeUnreachable
+		if closed {
+			e.Gate.Close(time.Now().Add(time.Minute))
+			want = contract.ErrTypeThrottled
+		} else if _, err := e.Gate.Acquire(context.Background(), 1); err != nil {
+			t.Fatal(err)
+		}
+		err := within(t, l.worker("one", e), l.input(0), 2*time.Second)
+		if got := classify(err); got != want || !contains(err.Error(), "endpoint here", "time of the attempt") {
+			t.Errorf("closed %t: %s: %v", closed, got, err)
+		}
+	}
+}
+
+// TestSilence: a request that was cut off may have been billed, and the account says so.
+func TestSilence(t *testing.T) {
+	l := newAskLab(t)
+	asked := 0
+	e := l.odd(nil, place{timeout: time.Millisecond})
+	e.Asker = odd(func() (lvlm.Reply, error) {
+		if asked++; asked == 1 {
+			time.Sleep(50 * time.Millisecond)
+			return lvlm.Reply{}, context.DeadlineExceeded
+		}
+		return lvlm.Reply{Answer: lvlm.Answer{Outcome: lvlm.Answered, Text: "(a)"}, Served: lvlm.Served{Usage: dialogue.Usage{Calls: 1, Prompt: 1}}}, nil
+	})
+	a := l.worker("one", e)
+	a.asks.overtime = time.Millisecond
+	_, err := ask(a, l.input(0))
+	if app := failure(t, err); app.Type() != contract.ErrTypeUnreachable || app.NonRetryable() {
+		t.Errorf("%s: %s", app.Type(), app.Message())
+	}
+	if n := l.mustAsk(a, l.input(0)).Count; n.Attempts != 2 || n.MaybeBilled != 1 {
+		t.Errorf("%+v", n)
 	}
 }

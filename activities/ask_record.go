@@ -53,7 +53,10 @@ func (c *call) insist(what string, do func() error) error {
 		if note := c.annotate(); note != nil {
 			s.opts.Log.Warn("attempts not noted in the claim", "key", c.ledger.Key.Short(), "err", note)
 		}
-		if ended := b.pause(wait); ended != nil {
+		switch ended := b.pause(wait); {
+		case errors.Is(ended, errOutOfTime):
+			return err // the store is why
+		case ended != nil:
 			return errors.Join(ended, err)
 		}
 	}
