@@ -21,6 +21,13 @@ import (
 // dialTimeout bounds the wait for a cluster: it is either there or it is not.
 const dialTimeout = 15 * time.Second
 
+// restartPatience is how long the embedded server may take to come back, restartPause the time
+// between two looks.
+const (
+	restartPatience = 20 * time.Second
+	restartPause    = 300 * time.Millisecond
+)
+
 // Conn is a usable namespace.
 type Conn struct {
 	Client    client.Client
@@ -95,7 +102,7 @@ func openEmbedded(ctx context.Context, o Options, c Config) (*Conn, error) {
 	conn := &Conn{Config: c, Server: server, Address: c.Address, Namespace: c.Namespace, UIAddress: server.UIAddress()}
 	// Compression costs both ends more than the loopback does.
 	own := client.Options{HostPort: c.Address, Namespace: c.Namespace, ConnectionOptions: client.ConnectionOptions{GrpcCompression: &client.GrpcCompressionNone{}}}
-	if conn.Client, err = dial(ctx, o, own, c); err != nil {
+	if conn.Client, err = dialOwn(ctx, o, own, c); err != nil {
 		return nil, errors.Join(err, server.Stop(context.Background()))
 	}
 	return conn, nil
@@ -130,6 +137,23 @@ func dial(parent context.Context, o Options, co client.Options, c Config) (clien
 	}
 	kind, hint, why := diagnose(c.Address, co.ConnectionOptions.TLS, err)
 	return fail(kind, why, hint)
+}
+
+// dialOwn dials the embedded server. One that was killed just now comes back by itself at the
+// same address, which takes seconds.
+func dialOwn(ctx context.Context, o Options, co client.Options, c Config) (client.Client, error) {
+	until := time.Now().Add(restartPatience)
+	for {
+		cl, err := dial(ctx, o, co, c)
+		var e *Error
+		if err == nil || !errors.As(err, &e) || e.Kind != KindUnreachable || ctx.Err() != nil || time.Now().After(until) {
+			return cl, err
+		}
+		select {
+		case <-time.After(restartPause):
+		case <-ctx.Done():
+		}
+	}
 }
 
 // checkAttributes demands that the namespace of a cluster has the search attributes. A
