@@ -27,9 +27,14 @@ func TestDemo(t *testing.T) {
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &r); err != nil {
 		t.Fatal(err)
 	}
-	// 24 frontal films, three lateral ones and one whose view nobody noted.
-	if r.Images.In != 28 || r.Images.Kept != 24 || r.Images.GlobalRemoved != 0 || r.Steps.Needed != 24+24+14+1 || r.Steps.Run != r.Steps.Needed {
+	// 24 frontal films, three lateral ones and one whose view nobody noted; facts and masks of
+	// each, every section of the findings, their tables, the drawing of 36 cases, the cases, and
+	// the tables of two models.
+	if r.Images.In != 28 || r.Images.Kept != 24 || r.Images.GlobalRemoved != 0 || r.Steps.Needed != 24+24+14+1+1+36+1 || r.Steps.Run != r.Steps.Needed {
 		t.Errorf("images %+v, steps %+v", r.Images, r.Steps)
+	}
+	if c, d := r.Calls, r.Dialogues; c == nil || c.Needed == 0 || c.Run+c.Reused != c.Needed || c.Repeated != 0 || r.Incomplete() {
+		t.Errorf("calls %+v, dialogues %+v", c, d)
 	}
 	var first struct{ Recovery []recovered }
 	if err := json.Unmarshal([]byte(lines[len(lines)-2]), &first); err != nil {
@@ -50,7 +55,7 @@ func TestDemo(t *testing.T) {
 		t.Errorf("%+v: want a mean error of at most 0.02", m)
 	}
 	code, out, talk = b.ask("demo", "--size", "640x770")
-	for _, want := range []string{r.Reproduction, r.ResultDigest.String(), "cardiothoracic ratio", "global filter: 24 of 24"} {
+	for _, want := range []string{r.Reproduction, r.ResultDigest.String(), "cardiothoracic ratio", "global filter: 24 of 24", "Table 3.", "Table 4.", "simulated", "evaluation report"} {
 		if code != exitOK || !strings.Contains(out, want) {
 			t.Errorf("the demo again: exit %d, lacks %q\n%s%s", code, want, out, talk)
 		}

@@ -66,8 +66,9 @@ func TestDatasetLayoutAndCheck(t *testing.T) {
 	require.Equal(t, report.Pictures[1].Path, check.Problems[0].Path)
 
 	// the selection filters, it does not lose
-	code, out, _ = runLine("dataset", "check", dir, "--view", "PA", "--depth", "tables")
-	require.Equal(t, exitOK, code)
+	code, out, talk = runLine("dataset", "check", dir, "--view", "PA", "--depth", "tables")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, talk, "no image is left")
 	require.Contains(t, out, "2 in = 0 kept + 2 filtered + 0 quarantined")
 }
 
