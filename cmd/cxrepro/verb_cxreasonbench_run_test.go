@@ -78,7 +78,8 @@ benchmark: {source: release, radiographs: phantom, counts: any}
 		require.Equal(t, exitUsage, code)
 		require.Contains(t, talk, c.want)
 	}
-	code, _, talk = b.run("--set", "dataset.data_use=public", "--set", "dataset.name=cxreasonbench", "--data", "cxreasonbench="+out)
+	b.data[1] = "cxreasonbench=" + out
+	code, _, talk = b.run("--set", "dataset.data_use=public", "--set", "dataset.name=cxreasonbench")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, talk, "is weaker than credentialed")
 }
