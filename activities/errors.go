@@ -134,7 +134,7 @@ func translate(ctx context.Context, name string, attempt int, err error) error {
 		hint = hintOf(errType)
 	}
 	if endpoint != nil && endpoint.code() == recorded.NotInLedger {
-		hint = "start a worker with --endpoints FILE, and without --offline, and resume"
+		hint = "start a worker with --endpoints FILE, and without --recorded, and resume"
 	}
 	if hint != "" {
 		message += "\nhint: " + hint

@@ -30,7 +30,7 @@ func (f *workerFlags) readEndpoints() error {
 // send such data to, or cannot keep the budget of. The same is checked before every call; here
 // nothing was begun yet.
 func needEndpoints(p *experiments.Plan, f workerFlags, budget int64) error {
-	if f.offline {
+	if f.onlyRecorded {
 		return nil
 	}
 	class, err := datause.Parse(p.Spec.Dataset.DataUse)
@@ -67,7 +67,7 @@ func needEndpoints(p *experiments.Plan, f workerFlags, budget int64) error {
 		}
 	}
 	if len(missing) > 0 {
-		return usageError("add --endpoints FILE with an endpoint for each (docs/endpoints.md), or --offline to answer from what is recorded",
+		return usageError("add --endpoints FILE with an endpoint for each (docs/endpoints.md), or --recorded to answer from what is recorded",
 			"no endpoint serves %s%s", strings.Join(missing, ", "), strangers(p, f.served))
 	}
 	return nil
@@ -111,7 +111,7 @@ func modelCards(p *experiments.Plan) []*experiments.ModelCard {
 
 // recordedCards are the cards that an offline run answers from the ledger alone.
 func recordedCards(p *experiments.Plan, f workerFlags) []string {
-	if !f.offline {
+	if !f.onlyRecorded {
 		return nil
 	}
 	var out []string
@@ -121,5 +121,5 @@ func recordedCards(p *experiments.Plan, f workerFlags) []string {
 	return out
 }
 
-// errOffline: both a network and none.
-var errOffline = fmt.Errorf("--offline and --endpoints contradict each other")
+// errRecorded: both a network and none.
+var errRecorded = fmt.Errorf("--recorded and --endpoints contradict each other")

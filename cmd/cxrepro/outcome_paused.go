@@ -33,7 +33,7 @@ func wayOn(g contract.Gate) string {
 		return "raise the quota or pay the endpoint's account, then run the same command"
 	case contract.ErrTypeEndpoint:
 		if strings.Contains(g.Reason, recorded.NotInLedger) {
-			return "run the same command without --offline, with --endpoints FILE: what is recorded is not asked again"
+			return "run the same command without --recorded, with --endpoints FILE: what is recorded is not asked again"
 		}
 		return "correct the endpoint card that --endpoints names, then run the same command"
 	}

@@ -38,7 +38,7 @@ func TestUndeterminedHint(t *testing.T) {
 func TestPausedHint(t *testing.T) {
 	for _, c := range []struct{ by, reason, want string }{
 		{contract.ErrTypeBudget, "ask: the budget is used up\nhint: other", "with a larger --budget"},
-		{contract.ErrTypeEndpoint, "ask: model endpoint: configured, not_in_ledger: no\nhint: other", "without --offline, with --endpoints"},
+		{contract.ErrTypeEndpoint, "ask: model endpoint: configured, not_in_ledger: no\nhint: other", "without --recorded, with --endpoints"},
 		{contract.ErrTypeEndpoint, "ask: model endpoint: configured, status 404\nhint: other", "correct the endpoint card"},
 		{contract.ErrTypeEndpointDenied, "ask: status 401\nhint: other", "export the right credential"},
 		{contract.ErrTypeQuota, "ask: status 402\nhint: other", "pay the endpoint's account"},

@@ -61,7 +61,7 @@ undetermined cases; 4 paused; 5 cancelled or interrupted; 6 store or Temporal un
 	fl := c.Flags()
 	f.plan.add(fl)
 	f.worker.add(fl)
-	fl.BoolVar(&f.worker.offline, "offline", false, "answer every call to a model from what is recorded, without any network; what is not recorded pauses the run")
+	fl.BoolVar(&f.worker.onlyRecorded, "recorded", false, "answer every call to a model from what is recorded, without any network; what is not recorded pauses the run")
 	addTuningFlags(fl, &f.tuning)
 	return c
 }
@@ -144,8 +144,8 @@ func (a *app) runSpec(ctx context.Context, file string, f runFlags) (*outcome, e
 	if err := needData(p, f.worker.data); err != nil {
 		return nil, err
 	}
-	if f.worker.offline && f.worker.endpoints != "" {
-		return nil, usageError("leave one of them out", "%v", errOffline)
+	if f.worker.onlyRecorded && f.worker.endpoints != "" {
+		return nil, usageError("leave one of them out", "%v", errRecorded)
 	}
 	if err := f.worker.readEndpoints(); err != nil {
 		return nil, err

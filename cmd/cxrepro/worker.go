@@ -36,7 +36,7 @@ type workerFlags struct {
 	copyInputs         bool
 	tiles              int
 	endpoints          string
-	offline            bool
+	onlyRecorded       bool
 	// served are the endpoints that were read from the file, or made up by the demo.
 	served *endpoint.Set
 	// recorded are model cards whose calls are answered from the ledger alone.
