@@ -111,6 +111,11 @@ func (b *Bucket) create() error {
 	}
 	for _, e := range entries {
 		if n := e.Name(); n != markerName && n != tmpFolder && n != locksFolder {
+			// Another process may have made the store, and begun to use it, while this one
+			// looked.
+			if data, err := os.ReadFile(filepath.Join(b.root, markerName)); err == nil {
+				return b.checkMarker(data)
+			}
 			return b.refuse("choose an empty folder, or one that was a store before", "the folder holds %q and no %s", n, markerName)
 		}
 	}
