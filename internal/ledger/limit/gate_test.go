@@ -230,7 +230,7 @@ func TestPausesAreBounded(t *testing.T) {
 		for _, after := range []time.Duration{9e9 * time.Second, 1<<63 - 1, 48 * time.Hour} {
 			g := New(Options{Now: time.Now})
 			until := acquire(t, g, 1).Throttled(after)
-			if d := until.Sub(time.Now()); d != MaxPause || !g.Closed().Equal(until) {
+			if d := time.Until(until); d != MaxPause || !g.Closed().Equal(until) {
 				t.Errorf("closed for %s", d)
 			}
 			var wait *WaitError
