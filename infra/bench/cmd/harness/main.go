@@ -48,6 +48,7 @@ type options struct {
 	inFlight                   int
 	latency                    time.Duration
 	alone                      bool
+	tasks                      int
 }
 
 func run(ctx context.Context) error {
@@ -57,6 +58,7 @@ func run(ctx context.Context) error {
 	flag.StringVar(&o.cxrepro, "cxrepro", "", "program to measure (default: built from this tree)")
 	flag.IntVar(&o.inFlight, "in-flight", 64, "requests at a time")
 	flag.DurationVar(&o.latency, "latency", 0, "how long every reply takes at least")
+	flag.IntVar(&o.tasks, "tasks", 4, "tasks that cxrepro works on at a time, with 32 open dialogues each")
 	flag.BoolVar(&o.alone, "alone", false, "leave the peer out: how many requests and how fast, with nothing to compare")
 	flag.Parse()
 	if o.benchmark == "" {

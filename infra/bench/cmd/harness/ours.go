@@ -72,7 +72,7 @@ func runOurs(ctx context.Context, o options, dir, url string) error {
 	if err := errors.Join(declare(o.benchmark, release), declare(filepath.Join(o.benchmark, "files"), radiographs)); err != nil {
 		return err
 	}
-	return quiet(exec.CommandContext(ctx, program, "run", "spec.yaml", "--state", filepath.Join(dir, "state"), "--endpoints", "endpoints.yaml",
+	return quiet(exec.CommandContext(ctx, program, "run", "spec.yaml", "--state", filepath.Join(dir, "state"), "--endpoints", "endpoints.yaml", "--evaluation-tasks", fmt.Sprint(o.tasks),
 		"--data", "bench="+release, "--data", "radiographs="+radiographs), dir)
 }
 
