@@ -3,6 +3,7 @@ package experiments
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,12 +39,32 @@ func TestPaperCards(t *testing.T) {
 			card.Greedy.MaxTokens != c.tokens || card.MaxPictures != c.pictures || (card.Pinned() == nil) != c.pinned || *card.Greedy.Temperature != 0 {
 			t.Errorf("%s: %+v", c.file, card)
 		}
+		checkDecoding(t, card, &card.Greedy)
 		if c.file == "judge" {
 			continue
 		}
 		if d := card.Draws; d == nil || *d.Temperature != 0.7 || *d.TopP != 0.95 || d.MaxTokens != c.tokens || d.Seed == nil {
 			t.Errorf("%s: draws %+v", c.file, d)
+		} else {
+			checkDecoding(t, card, d)
 		}
+	}
+}
+
+// paperExtras are what the cards send beside the protocol's fields, by adapter.
+var paperExtras = map[string]string{
+	lvlm.Gemini: "map[safety:BLOCK_NONE]",
+	lvlm.Azure:  "map[frequency_penalty:0 presence_penalty:0]",
+	lvlm.OpenAI: "map[min_p:0 repetition_penalty:1 top_k:-1]",
+}
+
+// checkDecoding holds what a card sends beside temperature, top_p and limit: no thinking, no
+// filter of its own choosing, and nothing that a file beside the weights could change.
+func checkDecoding(t *testing.T, card *ModelCard, d *lvlm.Decoding) {
+	t.Helper()
+	thinks := d.ThinkingBudget == nil || *d.ThinkingBudget != 0
+	if got := fmt.Sprint(d.Extra); got != paperExtras[card.Adapter] || thinks == (card.Adapter == lvlm.Gemini) {
+		t.Errorf("%s: extra %s, decoding %+v", card.Name, got, d)
 	}
 }
 
