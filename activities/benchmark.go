@@ -50,16 +50,26 @@ func (a *Activities) radiograph(ctx context.Context, pl *plan, e contract.Entry)
 	return data, img, nil
 }
 
-// AssembleBenchmark joins built cases into the benchmark's manifest.
-func (a *Activities) AssembleBenchmark(ctx context.Context, in contract.AssembleBenchmarkInput) (contract.BenchmarkResult, error) {
-	var none contract.BenchmarkResult
-	pl, err := a.plan(ctx, in.Plan)
+// recipe returns a plan with what its benchmark is built by and how many cases each task is to
+// have.
+func (a *Activities) recipe(ctx context.Context, ref artifacts.Ref) (*plan, cxreasonbench.Recipe, []int, error) {
+	pl, err := a.plan(ctx, ref)
 	if err != nil {
-		return none, err
+		return nil, cxreasonbench.Recipe{}, nil, err
 	}
 	recipe, quotas, err := experiments.BenchmarkRecipe(&pl.Spec)
 	if err != nil {
-		return none, fail(contract.ErrTypeSpec, "%w", err)
+		return nil, recipe, nil, fail(contract.ErrTypeSpec, "%w", err)
+	}
+	return pl, recipe, quotas, nil
+}
+
+// AssembleBenchmark joins built cases into the benchmark's manifest.
+func (a *Activities) AssembleBenchmark(ctx context.Context, in contract.AssembleBenchmarkInput) (contract.BenchmarkResult, error) {
+	var none contract.BenchmarkResult
+	pl, recipe, quotas, err := a.recipe(ctx, in.Plan)
+	if err != nil {
+		return none, err
 	}
 	prompts, err := a.prompts(ctx, pl)
 	if err != nil {

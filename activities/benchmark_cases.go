@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"cxrepro/artifacts"
-	"cxrepro/experiments"
 	"cxrepro/internal/chexstruct"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxr"
@@ -19,13 +18,9 @@ import (
 // BuildCases builds questions and pictures of one chunk of drawn cases, one record a case.
 // Cases that have a record are not touched.
 func (a *Activities) BuildCases(ctx context.Context, in contract.BuildCasesInput) (contract.ChunkResult, error) {
-	pl, err := a.plan(ctx, in.Plan)
+	pl, recipe, _, err := a.recipe(ctx, in.Plan)
 	if err != nil {
 		return contract.ChunkResult{}, err
-	}
-	recipe, _, err := experiments.BenchmarkRecipe(&pl.Spec)
-	if err != nil {
-		return contract.ChunkResult{}, fail(contract.ErrTypeSpec, "%w", err)
 	}
 	prompts, err := a.prompts(ctx, pl)
 	if err != nil {

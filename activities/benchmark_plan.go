@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"cxrepro/artifacts"
-	"cxrepro/experiments"
 	"cxrepro/internal/chexstruct"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxr"
@@ -18,13 +17,9 @@ import (
 // keeps 24 bytes of it, so that a data set of hundreds of thousands of images fits.
 func (a *Activities) PlanBenchmark(ctx context.Context, in contract.PlanBenchmarkInput) (contract.PlanBenchmarkResult, error) {
 	var none contract.PlanBenchmarkResult
-	pl, err := a.plan(ctx, in.Plan)
+	pl, recipe, quotas, err := a.recipe(ctx, in.Plan)
 	if err != nil {
 		return none, err
-	}
-	recipe, quotas, err := experiments.BenchmarkRecipe(&pl.Spec)
-	if err != nil {
-		return none, fail(contract.ErrTypeSpec, "%w", err)
 	}
 	data, err := a.dataset(ctx, in.Manifest)
 	if err != nil {
