@@ -8,6 +8,7 @@ import (
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/chexstruct"
+	"cxrepro/internal/stats"
 )
 
 // Calibration is what profile "calibrated" compares with, and where it comes from. It is
@@ -90,11 +91,7 @@ func (c Calibration) Calibrate(list []Evidence, source string) (Calibration, err
 		return c, fmt.Errorf("calibration: %d of %d pictures can be measured; hint: at least %d", len(values), len(list), MinCalibration)
 	}
 	slices.Sort(values)
-	at := func(share float64) float64 {
-		x := share * float64(len(values)-1)
-		k := int(x)
-		return chexstruct.RoundDecimal(values[k]+float64((values[min(k+1, len(values)-1)]-values[k])*(x-float64(k))), 4)
-	}
+	at := func(share float64) float64 { return chexstruct.RoundDecimal(stats.Quantile(values, share), 4) }
 	c.Source, c.Pictures, c.AsymmetryMin, c.AsymmetryMax = source, len(values), at(0.025), at(0.975)
 	return c, c.Validate()
 }
