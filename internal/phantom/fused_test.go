@@ -19,7 +19,7 @@ func TestNoFusedMultiplyAdd(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if len(out) == 0 {
-		t.Skip("the package came from the build cache without its listing")
+		t.Fatal("the compiler gave no listing: nothing was looked at")
 	}
 	for _, line := range regexp.MustCompile(`(?m)^.*FN?M(ADD|SUB)[SD].*$`).FindAll(out, -1) {
 		t.Errorf("%s", line)
