@@ -13,8 +13,11 @@ import (
 	"cxrepro/internal/lvlm/endpoint"
 )
 
-// endpoints reads the file of endpoint cards that a flag names.
+// readEndpoints reads the file of endpoint cards that a flag names.
 func (f *workerFlags) readEndpoints() error {
+	if f.onlyRecorded && f.endpoints != "" {
+		return usageError("leave one of them out", "--recorded and --endpoints contradict each other")
+	}
 	if f.endpoints == "" || f.served != nil {
 		return nil
 	}
@@ -39,30 +42,15 @@ func needEndpoints(p *experiments.Plan, f workerFlags, budget int64) error {
 	}
 	var missing []string
 	for _, card := range modelCards(p) {
-		if f.served == nil {
+		var e *endpoint.Card
+		if f.served != nil {
+			e, _ = f.served.For(card.Name)
+		}
+		if e == nil {
 			missing = append(missing, card.Name)
 			continue
 		}
-		e, ok := f.served.For(card.Name)
-		if !ok {
-			missing = append(missing, card.Name)
-			continue
-		}
-		if e.AdapterVersion() != card.AdapterVersion() {
-			return usageError("name the endpoint that speaks it, or the card that fits", "endpoint %s speaks %s, and model card %s wants %s", e.Name, e.Adapter, card.Name, card.Adapter)
-		}
-		if e.CredentialEnv != "" && os.Getenv(e.CredentialEnv) == "" {
-			return usageError("export it in the shell that runs this command", "endpoint %s takes its credential from %s, which is not set", e.Name, e.CredentialEnv)
-		}
-		if budget > 0 && e.Price == nil {
-			return usageError("state a price in its card, 0 where it costs nothing (docs/endpoints.md), or leave --budget out",
-				"endpoint %s, which serves %s, states no price, so a budget cannot be kept", e.Name, card.Name)
-		}
-		var denied *datause.DeniedError
-		if err := datause.AllowEndpoint(class, e.Attestation, time.Now()); errors.As(err, &denied) {
-			return usageError("state under attestation in the endpoint card what the operator vouches for, with date and reference, or choose an endpoint of your own",
-				"data of class %s may not be sent to endpoint %s: %v", class, e.Name, err)
-		} else if err != nil {
+		if err := fitEndpoint(e, card, class, budget); err != nil {
 			return err
 		}
 	}
@@ -71,6 +59,28 @@ func needEndpoints(p *experiments.Plan, f workerFlags, budget int64) error {
 			"no endpoint serves %s%s", strings.Join(missing, ", "), strangers(p, f.served))
 	}
 	return nil
+}
+
+// fitEndpoint refuses an endpoint that cannot be asked as the card wants, or with such data or
+// budget.
+func fitEndpoint(e *endpoint.Card, card *experiments.ModelCard, class datause.Class, budget int64) error {
+	if e.AdapterVersion() != card.AdapterVersion() {
+		return usageError("name the endpoint that speaks it, or the card that fits", "endpoint %s speaks %s, and model card %s wants %s", e.Name, e.Adapter, card.Name, card.Adapter)
+	}
+	if e.CredentialEnv != "" && os.Getenv(e.CredentialEnv) == "" {
+		return usageError("export it in the shell that runs this command", "endpoint %s takes its credential from %s, which is not set", e.Name, e.CredentialEnv)
+	}
+	if budget > 0 && e.Price == nil {
+		return usageError("state a price in its card, 0 where it costs nothing (docs/endpoints.md), or leave --budget out",
+			"endpoint %s, which serves %s, states no price, so a budget cannot be kept", e.Name, card.Name)
+	}
+	var denied *datause.DeniedError
+	err := datause.AllowEndpoint(class, e.Attestation, time.Now())
+	if errors.As(err, &denied) {
+		return usageError("state under attestation in the endpoint card what the operator vouches for, with date and reference, or choose an endpoint of your own",
+			"data of class %s may not be sent to endpoint %s: %v", class, e.Name, err)
+	}
+	return err
 }
 
 // strangers names what endpoints serve that the plan does not ask: a missing model is often one
@@ -109,7 +119,7 @@ func modelCards(p *experiments.Plan) []*experiments.ModelCard {
 	return out
 }
 
-// recordedCards are the cards that an offline run answers from the ledger alone.
+// recordedCards are the cards that a run with --recorded answers from the ledger alone.
 func recordedCards(p *experiments.Plan, f workerFlags) []string {
 	if !f.onlyRecorded {
 		return nil
@@ -120,6 +130,3 @@ func recordedCards(p *experiments.Plan, f workerFlags) []string {
 	}
 	return out
 }
-
-// errRecorded: both a network and none.
-var errRecorded = fmt.Errorf("--recorded and --endpoints contradict each other")

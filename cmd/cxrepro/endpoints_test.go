@@ -46,3 +46,11 @@ func TestNeedEndpoints(t *testing.T) {
 		}
 	}
 }
+
+// TestRecordedAndEndpoints: --recorded leaves no room for a network.
+func TestRecordedAndEndpoints(t *testing.T) {
+	f := workerFlags{onlyRecorded: true, endpoints: "endpoints.yaml"}
+	if err := f.readEndpoints(); err == nil || !strings.Contains(err.Error(), "--recorded and --endpoints contradict") {
+		t.Errorf("got %v, want a refusal", err)
+	}
+}

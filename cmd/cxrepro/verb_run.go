@@ -144,9 +144,6 @@ func (a *app) runSpec(ctx context.Context, file string, f runFlags) (*outcome, e
 	if err := needData(p, f.worker.data); err != nil {
 		return nil, err
 	}
-	if f.worker.onlyRecorded && f.worker.endpoints != "" {
-		return nil, usageError("leave one of them out", "%v", errRecorded)
-	}
 	if err := f.worker.readEndpoints(); err != nil {
 		return nil, err
 	}
