@@ -130,13 +130,14 @@ With --json: the pin, {"name","roots":[...],"keys":[...],"note","created"}.`,
 	return c
 }
 
-func (a *app) pin(ctx context.Context, store *artifacts.Repository, name string, things []string, note string) error {
+func (a *app) pin(ctx context.Context, store *artifacts.Repository, name string, things []string, note string) (err error) {
 	p := artifacts.Pin{Name: name, Note: note}
 	x := a.index(store)
+	defer func() { err = errors.Join(err, x.Close()) }()
 	for _, thing := range things {
 		t, err := a.find(ctx, x, thing)
 		if err != nil {
-			return errors.Join(artifactsError(err), x.Close())
+			return artifactsError(err)
 		}
 		switch t.kind {
 		case targetEntry:
