@@ -2,6 +2,8 @@ package workflows
 
 import (
 	"errors"
+	"slices"
+	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/temporal"
@@ -10,24 +12,39 @@ import (
 	"cxrepro/internal/contract"
 )
 
-// family is what a workflow with children knows of them: which run, and that each of them
-// knows the state of the gate.
+const (
+	// childRestarts is how often a child that was terminated is started again.
+	childRestarts = 5
+	// childWait is the pause before a child is started whose id is still taken.
+	childWait  = 2 * time.Second
+	childWaits = 150
+)
+
+// kin keeps which children run, and sees to it that each knows the state of the gate.
+type kin interface {
+	// begun says that a child runs, begun with this state of the gate.
+	begun(ctx workflow.Context, id string, given contract.Gate)
+	ended(id string)
+}
+
+// family is the kin of children that are all told the same way, in the order of their start.
 type family struct {
-	common       contract.Common
-	reproduction string
-	gate         *gate
+	gate *gate
 	// active lists the ids of running children, in the order of their start.
 	active []string
 }
 
-func (f *family) begun(id string) { f.active = append(f.active, id) }
+func (f *family) begun(ctx workflow.Context, id string, given contract.Gate) {
+	f.active = append(f.active, id)
+	if f.gate.state != given {
+		f.tellOne(ctx, id, f.gate.state)
+	}
+}
 
+// ended leaves earlier values of active as they are: a query may still read one.
 func (f *family) ended(id string) {
-	for i, a := range f.active {
-		if a == id {
-			f.active = append(f.active[:i:i], f.active[i+1:]...)
-			return
-		}
+	if i := slices.Index(f.active, id); i >= 0 {
+		f.active = slices.Concat(f.active[:i], f.active[i+1:])
 	}
 }
 
@@ -49,37 +66,35 @@ func (f *family) tellOne(ctx workflow.Context, id string, g contract.Gate) {
 	}
 }
 
-// child is one child workflow of a family. input makes its input for a state of the gate.
+// child is one child workflow. input makes its input for a state of the gate.
 type child[In, Out any] struct {
-	family *family
-	kind   contract.Workflow[In, Out]
-	id     string
-	stage  string
-	input  func(g contract.Gate) In
+	common       contract.Common
+	reproduction string
+	gate         *gate
+	kin          kin
+	kind         contract.Workflow[In, Out]
+	id           string
+	stage        string
+	input        func(g contract.Gate) In
 }
 
 // run runs the child to its end. One that was terminated starts again: what it finished is in
 // the store.
 func (c child[In, Out]) run(ctx workflow.Context) (Out, error) {
 	var none Out
-	f := c.family
 	restarts, waits := 0, 0
 	for {
-		if err := workflow.Await(ctx, func() bool { return !f.gate.state.Paused }); err != nil {
+		if err := workflow.Await(ctx, func() bool { return !c.gate.state.Paused }); err != nil {
 			return none, err
 		}
-		passed := f.gate.state
-		run := workflow.ExecuteChildWorkflow(c.context(ctx), c.kind.Name, c.input(passed))
-		err := run.GetChildWorkflowExecution().Get(ctx, nil)
-		if err == nil {
-			f.begun(c.id)
-			if f.gate.state != passed {
-				f.tellOne(ctx, c.id, f.gate.state)
-			}
+		given := c.gate.state
+		run := workflow.ExecuteChildWorkflow(c.context(ctx), c.kind.Name, c.input(given))
+		if err := run.GetChildWorkflowExecution().Get(ctx, nil); err == nil {
+			c.kin.begun(ctx, c.id, given)
 		}
 		var out Out
-		err = run.Get(ctx, &out)
-		f.ended(c.id)
+		err := run.Get(ctx, &out)
+		c.kin.ended(c.id)
 		var taken *temporal.ChildWorkflowExecutionAlreadyStartedError
 		var ended *temporal.TerminatedError
 		switch {
@@ -104,10 +119,32 @@ func (c child[In, Out]) run(ctx workflow.Context) (Out, error) {
 func (c child[In, Out]) context(ctx workflow.Context) workflow.Context {
 	return workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID:            c.id,
-		TaskQueue:             contract.QueueCPU(c.family.common.Queue),
+		TaskQueue:             contract.QueueCPU(c.common.Queue),
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 		ParentClosePolicy:     enumspb.PARENT_CLOSE_POLICY_REQUEST_CANCEL,
 		WaitForCancellation:   true,
-		TypedSearchAttributes: attributes(c.family.common, c.family.reproduction, c.stage),
+		TypedSearchAttributes: attributes(c.common, c.reproduction, c.stage),
 	})
+}
+
+// each calls do for 0 to n-1, at most so many at a time, and waits until all of them are over.
+// Once ctx is cancelled it begins no further one.
+//
+// Errors: the context's; what do meets is do's to keep.
+func each(ctx workflow.Context, n, atOnce int, do func(ctx workflow.Context, i int)) error {
+	slots := workflow.NewSemaphore(ctx, int64(atOnce))
+	wg := workflow.NewWaitGroup(ctx)
+	for i := range n {
+		if err := slots.Acquire(ctx, 1); err != nil {
+			break
+		}
+		wg.Add(1)
+		workflow.Go(ctx, func(ctx workflow.Context) {
+			defer wg.Done()
+			defer slots.Release(1)
+			do(ctx, i)
+		})
+	}
+	wg.Wait(ctx)
+	return ctx.Err()
 }

@@ -1,6 +1,8 @@
 package workflows
 
 import (
+	"slices"
+
 	"go.temporal.io/sdk/workflow"
 
 	"cxrepro/artifacts"
@@ -123,32 +125,22 @@ func (r *reproduction) makeBenchmark(ctx workflow.Context, outputs []artifacts.R
 // askModels runs a bounded number of evaluations at a time.
 func (r *reproduction) askModels(ctx workflow.Context) error {
 	e := &r.evaluate
-	slots := workflow.NewSemaphore(ctx, int64(r.in.Common.Tuning.Calls.Evaluations))
-	wg := workflow.NewWaitGroup(ctx)
-	for i := range e.refs {
-		if err := slots.Acquire(ctx, 1); err != nil {
-			break
-		}
-		wg.Add(1)
-		workflow.Go(ctx, func(ctx workflow.Context) {
-			defer wg.Done()
-			defer slots.Release(1)
-			e.results[i], e.errs[i] = child[contract.EvaluationInput, contract.EvaluationResult]{
-				family: &e.family, kind: contract.Evaluation, stage: contract.StageEvaluate,
-				id: contract.EvaluationWorkflowID(r.in.Reproduction, e.refs[i].Name),
-				input: func(g contract.Gate) contract.EvaluationInput {
-					return contract.EvaluationInput{
-						Common: r.in.Common, Reproduction: r.in.Reproduction, Benchmark: e.benchmark.Benchmark, Index: i,
-						Evaluation: e.refs[i], Tasks: e.benchmark.Tasks, Parent: workflow.GetInfo(ctx).WorkflowExecution.ID, Gate: g,
-					}
-				},
-			}.run(ctx)
-			e.done[i] = e.errs[i] == nil
-		})
-	}
-	wg.Wait(ctx)
-	if ctx.Err() != nil {
-		return ctx.Err()
+	err := each(ctx, len(e.refs), r.in.Common.Tuning.Calls.Evaluations, func(ctx workflow.Context, i int) {
+		e.results[i], e.errs[i] = child[contract.EvaluationInput, contract.EvaluationResult]{
+			common: r.in.Common, reproduction: r.in.Reproduction, gate: &r.gate, kin: &e.family,
+			kind: contract.Evaluation, stage: contract.StageEvaluate,
+			id: contract.EvaluationWorkflowID(r.in.Reproduction, e.refs[i].Name),
+			input: func(g contract.Gate) contract.EvaluationInput {
+				return contract.EvaluationInput{
+					Common: r.in.Common, Reproduction: r.in.Reproduction, Benchmark: e.benchmark.Benchmark, Index: i,
+					Evaluation: e.refs[i], Tasks: e.benchmark.Tasks, Parent: workflow.GetInfo(ctx).WorkflowExecution.ID, Gate: g,
+				}
+			},
+		}.run(ctx)
+		e.done[i] = e.errs[i] == nil
+	})
+	if err != nil {
+		return err
 	}
 	for _, err := range e.errs {
 		if err != nil {
@@ -198,11 +190,5 @@ func (r *reproduction) evaluateProgress() []contract.StageProgress {
 
 // running reports whether the child of an evaluation answers for itself.
 func (e *evaluate) running(i int, reproduction string) bool {
-	id := contract.EvaluationWorkflowID(reproduction, e.refs[i].Name)
-	for _, a := range e.family.active {
-		if a == id {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(e.family.active, contract.EvaluationWorkflowID(reproduction, e.refs[i].Name))
 }

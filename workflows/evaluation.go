@@ -32,7 +32,7 @@ func Evaluation(ctx workflow.Context, in contract.EvaluationInput) (contract.Eva
 	e := &evaluation{in: in, tasks: make([]taskState, len(in.Tasks))}
 	e.gate.set(in.Gate)
 	e.told = e.gate.state
-	e.family = &family{common: in.Common, reproduction: in.Reproduction, gate: &e.gate}
+	e.family = &family{gate: &e.gate}
 	e.gate.listen(ctx)
 	workflow.GoNamed(ctx, "relay", func(ctx workflow.Context) {
 		for workflow.Await(ctx, func() bool { return e.gate.state != e.told }) == nil {
@@ -51,22 +51,11 @@ func Evaluation(ctx workflow.Context, in contract.EvaluationInput) (contract.Eva
 
 // runTasks runs a bounded number of tasks at a time.
 func (e *evaluation) runTasks(ctx workflow.Context) error {
-	slots := workflow.NewSemaphore(ctx, int64(e.in.Common.Tuning.Calls.Tasks))
-	wg := workflow.NewWaitGroup(ctx)
-	for i := range e.tasks {
-		if err := slots.Acquire(ctx, 1); err != nil {
-			break
-		}
-		wg.Add(1)
-		workflow.Go(ctx, func(ctx workflow.Context) {
-			defer wg.Done()
-			defer slots.Release(1)
-			e.tasks[i].err = e.runTask(ctx, i)
-		})
-	}
-	wg.Wait(ctx)
-	if ctx.Err() != nil {
-		return ctx.Err()
+	err := each(ctx, len(e.tasks), e.in.Common.Tuning.Calls.Tasks, func(ctx workflow.Context, i int) {
+		e.tasks[i].err = e.runTask(ctx, i)
+	})
+	if err != nil {
+		return err
 	}
 	for i := range e.tasks {
 		if err := e.tasks[i].err; err != nil {
@@ -115,7 +104,8 @@ func (e *evaluation) dialogues(cases contract.TaskRange, path cxreasonbench.Path
 
 func (e *evaluation) runDialogues(ctx workflow.Context, in contract.DialoguesInput) (contract.DialoguesResult, error) {
 	return child[contract.DialoguesInput, contract.DialoguesResult]{
-		family: e.family, kind: contract.Dialogues, stage: contract.StageEvaluate,
+		common: e.in.Common, reproduction: e.in.Reproduction, gate: &e.gate, kin: e.family,
+		kind: contract.Dialogues, stage: contract.StageEvaluate,
 		id: contract.DialoguesWorkflowID(e.in.Reproduction, e.in.Evaluation.Name, in.Task, in.Path),
 		input: func(g contract.Gate) contract.DialoguesInput {
 			in.Gate = g

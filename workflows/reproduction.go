@@ -1,25 +1,14 @@
 package workflows
 
 import (
-	"errors"
 	"fmt"
 	"strings"
-	"time"
 
-	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
-)
-
-const (
-	// childRestarts is how often a stage that was terminated is started again.
-	childRestarts = 5
-	// childWait is the pause before a stage is started whose id is still taken.
-	childWait  = 2 * time.Second
-	childWaits = 150
 )
 
 // reproduction is the state of one Reproduction workflow.
@@ -47,7 +36,7 @@ type shard struct {
 func Reproduction(ctx workflow.Context, in contract.ReproductionInput) (contract.ReproductionResult, error) {
 	r := &reproduction{in: in, state: contract.StateRunning}
 	r.gate.state.Budget = in.Common.Tuning.Calls.Budget
-	r.evaluate.family = family{common: in.Common, reproduction: in.Reproduction, gate: &r.gate}
+	r.evaluate.family = family{gate: &r.gate}
 	for begin := 0; begin < in.Ingest.Manifest.Windows; begin += in.Common.Tuning.Shard {
 		end := min(begin+in.Common.Tuning.Shard, in.Ingest.Manifest.Windows)
 		r.shards = append(r.shards, shard{begin: begin, end: end, active: map[string]string{}, done: map[string]contract.StageResult{}})
@@ -128,26 +117,15 @@ func (r *reproduction) run(ctx workflow.Context) (contract.ReproductionResult, e
 
 // runShards runs segmentation then assessment of every shard, a bounded number at a time.
 func (r *reproduction) runShards(ctx workflow.Context) error {
-	slots := workflow.NewSemaphore(ctx, int64(r.in.Common.Tuning.Shards))
-	wg := workflow.NewWaitGroup(ctx)
-	for i := range r.shards {
-		if err := slots.Acquire(ctx, 1); err != nil {
-			break
-		}
-		wg.Add(1)
-		workflow.Go(ctx, func(ctx workflow.Context) {
-			defer wg.Done()
-			defer slots.Release(1)
-			for _, stage := range []string{contract.StageSegment, contract.StageAssess} {
-				if r.shards[i].err = r.runStage(ctx, i, stage); r.shards[i].err != nil {
-					return
-				}
+	err := each(ctx, len(r.shards), r.in.Common.Tuning.Shards, func(ctx workflow.Context, i int) {
+		for _, stage := range []string{contract.StageSegment, contract.StageAssess} {
+			if r.shards[i].err = r.runStage(ctx, i, stage); r.shards[i].err != nil {
+				return
 			}
-		})
-	}
-	wg.Wait(ctx)
-	if ctx.Err() != nil {
-		return ctx.Err()
+		}
+	})
+	if err != nil {
+		return err
 	}
 	return r.verdict()
 }
@@ -177,61 +155,38 @@ func (r *reproduction) verdict() error {
 		fmt.Sprintf("%d windows could not be done:\n%s", failed, strings.Join(lines, "\n")), contract.ErrTypeIncomplete, nil)
 }
 
-// runStage runs one shard of one stage as a child. A child that was terminated starts
-// again: what it finished is in the store.
+// runStage runs one shard of one stage as a child.
 func (r *reproduction) runStage(ctx workflow.Context, i int, stage string) error {
 	s := &r.shards[i]
-	id := contract.StageWorkflowID(r.in.Reproduction, stage, i)
-	restarts, waits := 0, 0
-	for {
-		if err := workflow.Await(ctx, func() bool { return !r.gate.state.Paused }); err != nil {
-			return err
-		}
-		passed := r.gate.state
-		child := workflow.ExecuteChildWorkflow(r.childContext(ctx, id, stage), contract.Stage.Name, contract.StageInput{
-			Common: r.in.Common, Reproduction: r.in.Reproduction, Ingest: r.in.Ingest.Ingest,
-			Manifest: r.in.Ingest.Manifest.Manifest, Stage: stage, Shard: i, Begin: s.begin, End: s.end, Next: s.begin,
-			Parent: workflow.GetInfo(ctx).WorkflowExecution.ID, Gate: passed,
-		})
-		err := child.GetChildWorkflowExecution().Get(ctx, nil)
-		if err == nil {
-			s.active[stage] = id
-			if r.gate.state != passed {
-				r.tell(ctx)
+	out, err := child[contract.StageInput, contract.StageResult]{
+		common: r.in.Common, reproduction: r.in.Reproduction, gate: &r.gate, kin: running{r, s, stage},
+		kind: contract.Stage, stage: stage, id: contract.StageWorkflowID(r.in.Reproduction, stage, i),
+		input: func(g contract.Gate) contract.StageInput {
+			return contract.StageInput{
+				Common: r.in.Common, Reproduction: r.in.Reproduction, Ingest: r.in.Ingest.Ingest,
+				Manifest: r.in.Ingest.Manifest.Manifest, Stage: stage, Shard: i, Begin: s.begin, End: s.end, Next: s.begin,
+				Parent: workflow.GetInfo(ctx).WorkflowExecution.ID, Gate: g,
 			}
-		}
-		var out contract.StageResult
-		err = child.Get(ctx, &out)
-		delete(s.active, stage)
-		var taken *temporal.ChildWorkflowExecutionAlreadyStartedError
-		var ended *temporal.TerminatedError
-		switch {
-		case err == nil:
-			s.done[stage] = out
-			return nil
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case errors.As(err, &taken) && waits < childWaits:
-			// An earlier reproduction of the same id is still finishing its images.
-			waits++
-			if err := workflow.Sleep(ctx, childWait); err != nil {
-				return err
-			}
-		case errors.As(err, &ended) && restarts < childRestarts:
-			restarts++
-		default:
-			return passOnChild(err)
-		}
+		},
+	}.run(ctx)
+	if err == nil {
+		s.done[stage] = out
+	}
+	return err
+}
+
+// running is a shard's list of the stages that run.
+type running struct {
+	r     *reproduction
+	shard *shard
+	stage string
+}
+
+func (k running) begun(ctx workflow.Context, id string, given contract.Gate) {
+	k.shard.active[k.stage] = id
+	if k.r.gate.state != given {
+		k.r.tell(ctx)
 	}
 }
 
-func (r *reproduction) childContext(ctx workflow.Context, id, stage string) workflow.Context {
-	return workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
-		WorkflowID:            id,
-		TaskQueue:             contract.QueueCPU(r.in.Common.Queue),
-		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
-		ParentClosePolicy:     enumspb.PARENT_CLOSE_POLICY_REQUEST_CANCEL,
-		WaitForCancellation:   true,
-		TypedSearchAttributes: attributes(r.in.Common, r.in.Reproduction, stage),
-	})
-}
+func (k running) ended(string) { delete(k.shard.active, k.stage) }
