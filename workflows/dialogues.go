@@ -249,17 +249,12 @@ func (d *dialogues) fail(s *seat, c cxreasonbench.Call, err error) {
 	}
 }
 
-// trouble shuts the gate here and tells the reproduction why. A reproduction that is gone
-// needs no word.
+// trouble shuts the gate here and tells the reproduction why, although that ends ctx.
 func (d *dialogues) trouble(ctx workflow.Context, err error) {
 	g := contract.Gate{Paused: true, Reason: messageOf(err), By: typeOf(err), Seq: d.gate.state.Seq, Budget: d.gate.state.Budget}
 	free, _ := workflow.NewDisconnectedContext(ctx)
 	d.gate.set(g)
-	workflow.GoNamed(free, "trouble", func(ctx workflow.Context) {
-		if err := workflow.SignalExternalWorkflow(ctx, d.in.Parent, "", contract.SignalTrouble, g).Get(ctx, nil); err != nil {
-			workflow.GetLogger(ctx).Warn("reproduction not told of trouble", "err", err)
-		}
-	})
+	tellParent(free, d.in.Parent, g)
 }
 
 func (d *dialogues) progress() (contract.StageProgress, error) {

@@ -63,3 +63,15 @@ func (g *gate) drain(ctx workflow.Context) {
 		g.follow(s)
 	}
 }
+
+// tellParent reports trouble in the background. A parent that is gone needs no report.
+func tellParent(ctx workflow.Context, parent string, g contract.Gate) {
+	if parent == "" {
+		return
+	}
+	workflow.GoNamed(ctx, "trouble", func(ctx workflow.Context) {
+		if err := workflow.SignalExternalWorkflow(ctx, parent, "", contract.SignalTrouble, g).Get(ctx, nil); err != nil {
+			workflow.GetLogger(ctx).Warn("parent not told of trouble", "err", err)
+		}
+	})
+}

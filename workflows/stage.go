@@ -113,26 +113,13 @@ func (s *stage) pool(ctx workflow.Context) *pool {
 		trouble: func(errType, message string) {
 			g := contract.Gate{Paused: true, Reason: message, By: errType, Seq: s.gate.state.Seq}
 			s.gate.set(g)
-			s.tellParent(ctx, g)
+			tellParent(ctx, s.in.Parent, g)
 		},
 	}
 }
 
 func (s *stage) fail(w int, errType, message string) {
 	s.bad[w] = contract.WindowFailure{Window: w, Type: errType, Message: message}
-}
-
-// tellParent reports trouble; a parent that is gone needs no report.
-func (s *stage) tellParent(ctx workflow.Context, g contract.Gate) {
-	if s.in.Parent == "" {
-		return
-	}
-	workflow.GoNamed(ctx, "trouble", func(ctx workflow.Context) {
-		err := workflow.SignalExternalWorkflow(ctx, s.in.Parent, "", contract.SignalTrouble, g).Get(ctx, nil)
-		if err != nil {
-			workflow.GetLogger(ctx).Warn("parent not told of trouble", "err", err)
-		}
-	})
 }
 
 // reconcile returns the windows of the page that lack records and may be tried again.
