@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
+	"sync"
 	"time"
 
 	"cloud.google.com/go/auth"
@@ -123,16 +123,5 @@ func (c *Client) Ask(ctx context.Context, r lvlm.Request, fetch lvlm.PictureFunc
 	return reply, nil
 }
 
-const sdkPath = "google.golang.org/genai"
-
-// sdkVersion is the SDK's module version as built into the program.
-func sdkVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, d := range info.Deps {
-			if d.Path == sdkPath {
-				return "genai " + d.Version
-			}
-		}
-	}
-	return "genai"
-}
+// sdkVersion is the SDK for records; it cannot change while the program runs.
+var sdkVersion = sync.OnceValue(func() string { return wire.SDK("genai", "google.golang.org/genai") })

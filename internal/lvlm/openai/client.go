@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	sdk "github.com/openai/openai-go/v3"
@@ -146,16 +146,5 @@ func isJSON(h http.Header) bool {
 	return t == "application/json" || strings.HasSuffix(t, "+json")
 }
 
-const sdkPath = "github.com/openai/openai-go/v3"
-
-// sdkVersion is the SDK's module version as built into the program.
-func sdkVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, d := range info.Deps {
-			if d.Path == sdkPath {
-				return "openai-go " + d.Version
-			}
-		}
-	}
-	return "openai-go"
-}
+// sdkVersion is the SDK for records; it cannot change while the program runs.
+var sdkVersion = sync.OnceValue(func() string { return wire.SDK("openai-go", "github.com/openai/openai-go/v3") })

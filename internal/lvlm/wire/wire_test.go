@@ -138,3 +138,10 @@ func TestProxy(t *testing.T) {
 		t.Errorf("http goes through %v, %v", u, err)
 	}
 }
+
+// TestSDK: a module that is not built in has a name, and no version.
+func TestSDK(t *testing.T) {
+	if got := SDK("some-sdk", "example.org/absent"); got != "some-sdk" {
+		t.Errorf("%q", got)
+	}
+}
