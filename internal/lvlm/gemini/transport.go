@@ -45,9 +45,7 @@ func (t *try) fill(r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var pieces [][]byte
-	size := int64(0)
-	add := func(p []byte) { pieces, size = append(pieces, p), size+int64(len(p)) }
+	var body wire.Body
 	for i, p := range t.pictures {
 		// Within a text of the request the quotation marks would be escaped.
 		at := []byte(`"data":"` + base64.StdEncoding.EncodeToString(mark(i)) + `"`)
@@ -55,21 +53,13 @@ func (t *try) fill(r *http.Request) error {
 		if !ok || bytes.Contains(after, at) {
 			return errPictures
 		}
-		add(before)
-		add([]byte(`"data":"`))
-		add(p)
+		body.Add(before)
+		body.Add([]byte(`"data":"`))
+		body.Add(p)
 		text = append([]byte(`"`), after...)
 	}
-	add(text)
-	body := func() (io.ReadCloser, error) {
-		readers := make([]io.Reader, len(pieces))
-		for i, p := range pieces {
-			readers[i] = bytes.NewReader(p)
-		}
-		return io.NopCloser(io.MultiReader(readers...)), nil
-	}
-	r.GetBody, r.ContentLength = body, size
-	r.Body, _ = body()
+	body.Add(text)
+	body.Put(r)
 	return nil
 }
 

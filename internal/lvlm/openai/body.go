@@ -5,22 +5,22 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
+	"maps"
 	"net/http"
-	"sort"
+	"slices"
 
 	"github.com/openai/openai-go/v3/option"
 
 	"cxrepro/internal/dialogue"
 	"cxrepro/internal/lvlm"
 	"cxrepro/internal/lvlm/picture"
+	"cxrepro/internal/lvlm/wire"
 )
 
-// body is a request's JSON in pieces: our text between encoded pictures, which are not copied.
+// body is a request's JSON: our text between encoded pictures.
 type body struct {
-	pieces [][]byte
-	size   int64
-	buf    bytes.Buffer
+	wire.Body
+	buf bytes.Buffer
 }
 
 // cut makes a piece of what was written to buf since the last one.
@@ -28,29 +28,13 @@ func (b *body) cut() {
 	if b.buf.Len() == 0 {
 		return
 	}
-	b.piece(bytes.Clone(b.buf.Bytes()))
+	b.Add(bytes.Clone(b.buf.Bytes()))
 	b.buf.Reset()
 }
 
-func (b *body) piece(p []byte) {
-	b.pieces = append(b.pieces, p)
-	b.size += int64(len(p))
-}
-
-// reader reads the whole body from its beginning.
-func (b *body) reader() io.ReadCloser {
-	readers := make([]io.Reader, len(b.pieces))
-	for i, p := range b.pieces {
-		readers[i] = bytes.NewReader(p)
-	}
-	return io.NopCloser(io.MultiReader(readers...))
-}
-
-// send is a middleware that puts the body in place of what the SDK was given, and states its
-// length: servers refuse, or read slowly, what comes in chunks.
+// send is a middleware that puts the body in place of what the SDK was given.
 func (b *body) send(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-	req.Body, req.ContentLength = b.reader(), b.size
-	req.GetBody = func() (io.ReadCloser, error) { return b.reader(), nil }
+	b.Put(req)
 	return next(req)
 }
 
@@ -74,7 +58,7 @@ func (c *Client) body(ctx context.Context, r lvlm.Request, fetch lvlm.PictureFun
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range sortedNames(fields) {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		b.buf.WriteByte(',')
 		writeString(&b.buf, name)
 		b.buf.WriteByte(':')
@@ -111,7 +95,7 @@ func (c *Client) message(ctx context.Context, b *body, m dialogue.Message, fetch
 		}
 		b.buf.WriteString(`{"type":"image_url","image_url":{"url":"data:` + p.Image.MediaType + `;base64,`)
 		b.cut()
-		b.piece(encoded)
+		b.Add(encoded)
 		b.buf.WriteString(`"}}`)
 	}
 	b.buf.WriteString(`]}`)
@@ -147,15 +131,6 @@ func (c *Client) fields(r lvlm.Request) (map[string]any, error) {
 		f["stop"] = d.Stop
 	}
 	return f, nil
-}
-
-func sortedNames(m map[string]any) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	sort.Strings(out)
-	return out
 }
 
 func writeString(buf *bytes.Buffer, s string) { _ = writeValue(buf, s) }

@@ -1,5 +1,6 @@
 // Package wire holds what the model adapters share about HTTP: a client that goes nowhere but
-// to its endpoint, how a failure on the way is classed, and what may be said about it.
+// to its endpoint, bodies whose pictures are not copied, how a failure on the way is classed, and
+// what may be said about it.
 //
 // Redirects are not followed: a reply that points elsewhere must not take pictures there.
 // Replies are bounded. Nothing is tried twice. Texts from outside pass Scrub before they

@@ -145,3 +145,22 @@ func TestSDK(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestBody: a request has the whole body with its length, and again when it is sent once more.
+func TestBody(t *testing.T) {
+	var b Body
+	for _, p := range []string{"one ", "", "two"} {
+		b.Add([]byte(p))
+	}
+	r := httptest.NewRequest(http.MethodPost, "http://x/", strings.NewReader("what was there before"))
+	b.Put(r)
+	again, err := r.GetBody()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, body := range []io.Reader{r.Body, again} {
+		if got, err := io.ReadAll(body); err != nil || string(got) != "one two" || r.ContentLength != int64(len(got)) {
+			t.Errorf("%q of length %d, %v", got, r.ContentLength, err)
+		}
+	}
+}
