@@ -161,7 +161,7 @@ func (a *app) statusOne(ctx context.Context, which string) (err error) {
 	if err != nil {
 		return err
 	}
-	_, launched := launchSpec(which)
+	spec, launched := launchSpec(which)
 	var r *remembered
 	var unknown error
 	if !launched {
@@ -184,11 +184,14 @@ func (a *app) statusOne(ctx context.Context, which string) (err error) {
 		if c == nil {
 			return usageError("`cxrepro status` lists what there is", "no server runs here that could know %s", which)
 		}
-		spec, _ := launchSpec(which)
 		return a.showLaunch(ctx, c, which, spec)
 	}
-	if c != nil && underServer(ctx, c, which) {
-		return a.showProgress(ctx, c, which)
+	if c != nil {
+		if running, err := underServer(ctx, c, which); err != nil {
+			return err
+		} else if running {
+			return a.showProgress(ctx, c, which)
+		}
 	}
 	if r == nil {
 		return unknown
@@ -196,10 +199,17 @@ func (a *app) statusOne(ctx context.Context, which string) (err error) {
 	return a.showRemembered(ctx, store, r)
 }
 
-// underServer reports whether the server has the reproduction and it is not closed.
-func underServer(ctx context.Context, c client.Client, id string) bool {
+// underServer reports whether the server has the reproduction and it is not closed. A server
+// that does not answer is an error.
+func underServer(ctx context.Context, c client.Client, id string) (bool, error) {
 	d, err := c.DescribeWorkflow(ctx, contract.ReproductionWorkflowID(id), "")
-	return err == nil && d.Status == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
+	switch {
+	case gone(err):
+		return false, nil
+	case err != nil:
+		return false, serverError(err)
+	}
+	return d.Status == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, nil
 }
 
 // showProgress prints how far a reproduction is that the server runs.
