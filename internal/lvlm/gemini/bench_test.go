@@ -3,33 +3,24 @@ package gemini
 import (
 	"context"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"testing"
 
-	"cxrepro/artifacts"
+	"cxrepro/internal/lvlm/wire/wiretest"
 )
 
 // BenchmarkAsk is one call with eight pictures of 100 kB, the service in the same process.
 func BenchmarkAsk(b *testing.B) {
-	s := newService(b, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, fine)
+	s := &service{}
+	s.serve(b, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		wiretest.Respond(200, fine)(w, r)
 	})
-	s.discard = true
-	source := rand.New(rand.NewPCG(1, 2))
-	refs := make([]artifacts.Ref, 8)
-	for i := range refs {
-		data := make([]byte, 100_000)
-		for k := range data {
-			data[k] = byte(source.Uint32())
-		}
-		refs[i] = pictureRef(data, "image/png")
-	}
+	refs := pictures.Noise(8, 100_000)
 	c, r := client(b, s, nil), request(refs...)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := c.Ask(context.Background(), r, fetch); err != nil {
+		if _, err := c.Ask(context.Background(), r, pictures.Fetch); err != nil {
 			b.Fatal(err)
 		}
 	}

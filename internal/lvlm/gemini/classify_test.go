@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -13,22 +12,17 @@ import (
 	"testing"
 	"time"
 
+	"cloud.google.com/go/auth"
+
 	"cxrepro/artifacts"
 	"cxrepro/internal/dialogue"
 	"cxrepro/internal/lvlm"
+	"cxrepro/internal/lvlm/wire/wiretest"
 )
 
 // shows reports what of the request's secrets a value shows in any printed form.
 func shows(v any) string {
-	encoded, _ := json.Marshal(v)
-	for _, text := range []string{fmt.Sprintf("%v", v), fmt.Sprintf("%+v", v), fmt.Sprintf("%#v", v), fmt.Sprintf("%q", v), string(encoded)} {
-		for _, secret := range []string{plantedToken, plantedToken[5:17], "planted-secret", "heart of this patient", "You read radiographs", "did you use for this first"} {
-			if strings.Contains(text, secret) {
-				return text
-			}
-		}
-	}
-	return ""
+	return wiretest.Shows(v, plantedToken, plantedToken[5:17], "planted-secret", "heart of this patient", "You read radiographs", "did you use for this first")
 }
 
 func candidate(parts, finish string, more ...string) string {
@@ -68,7 +62,7 @@ func TestOutcomes(t *testing.T) {
 	}
 	for _, c := range cases {
 		s := newService(t, respond(200, c.body))
-		got, err := client(t, s, nil).Ask(context.Background(), request(), fetch)
+		got, err := client(t, s, nil).Ask(context.Background(), request(), pictures.Fetch)
 		if err != nil || got.Answer != c.want {
 			t.Errorf("%s: %+v, %v, want %+v", c.name, got.Answer, err, c.want)
 		}
@@ -118,8 +112,8 @@ func TestRejections(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newService(t, respond(c.status, c.body, c.header...))
-			got, err := client(t, s, nil).Ask(context.Background(), request(), fetch)
-			if n := len(s.requests()); n != 1 {
+			got, err := client(t, s, nil).Ask(context.Background(), request(), pictures.Fetch)
+			if n := len(s.Requests()); n != 1 {
 				t.Errorf("%d requests, want one", n)
 			}
 			if text := shows(err) + shows(got); text != "" {
@@ -138,30 +132,19 @@ func TestRejections(t *testing.T) {
 
 // TestConnections: what breaks on the way is transient, one request each.
 func TestConnections(t *testing.T) {
-	write := func(text string) http.HandlerFunc {
-		return func(w http.ResponseWriter, _ *http.Request) {
-			conn, _, err := w.(http.Hijacker).Hijack()
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			_, _ = conn.Write([]byte(text))
-			_ = conn.(*net.TCPConn).Close()
-		}
-	}
 	for name, answer := range map[string]http.HandlerFunc{
-		"closed":         write(""),
-		"body cut":       write("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 400\r\n\r\n{\"candidates\":"),
-		"error body cut": write("HTTP/1.1 500 Oops\r\nContent-Type: application/json\r\nContent-Length: 400\r\n\r\n{\"error\""),
+		"closed":         wiretest.Raw(t, ""),
+		"body cut":       wiretest.Raw(t, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 400\r\n\r\n{\"candidates\":"),
+		"error body cut": wiretest.Raw(t, "HTTP/1.1 500 Oops\r\nContent-Type: application/json\r\nContent-Length: 400\r\n\r\n{\"error\""),
 		"stalls":         func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 	} {
 		s := newService(t, answer)
-		_, err := client(t, s, func(o *Options) { o.Timeout = 400 * time.Millisecond }).Ask(context.Background(), request(), fetch)
+		_, err := client(t, s, func(o *Options) { o.Timeout = 400 * time.Millisecond }).Ask(context.Background(), request(), pictures.Fetch)
 		var e *lvlm.CallError
 		if !errors.As(err, &e) || e.Class != lvlm.Transient || !e.Sent || e.Cause != nil {
 			t.Errorf("%s: %#v", name, err)
 		}
-		if n := len(s.requests()); n != 1 {
+		if n := len(s.Requests()); n != 1 {
 			t.Errorf("%s: %d requests, want one", name, n)
 		}
 	}
@@ -170,7 +153,7 @@ func TestConnections(t *testing.T) {
 		cancel()
 		<-r.Context().Done()
 	})
-	if _, err := client(t, s, nil).Ask(ctx, request(), fetch); !errors.Is(err, context.Canceled) {
+	if _, err := client(t, s, nil).Ask(ctx, request(), pictures.Fetch); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %#v", err)
 	}
 }
@@ -180,17 +163,22 @@ func TestTokens(t *testing.T) {
 	for status, want := range map[int]lvlm.Class{400: lvlm.Denied, 401: lvlm.Denied} {
 		s := newService(t, respond(200, fine))
 		s.tokenStatus.Store(int32(status))
-		_, err := client(t, s, nil).Ask(context.Background(), request(), fetch)
+		_, err := client(t, s, nil).Ask(context.Background(), request(), pictures.Fetch)
 		var e *lvlm.CallError
-		if !errors.As(err, &e) || e.Class != want || e.Sent || len(s.requests()) != 0 {
-			t.Errorf("%d: %#v after %d requests", status, err, len(s.requests()))
+		if !errors.As(err, &e) || e.Class != want || e.Sent || len(s.Requests()) != 0 {
+			t.Errorf("%d: %#v after %d requests", status, err, len(s.Requests()))
 		}
 		if text := shows(err); text != "" {
 			t.Errorf("shows %s", text)
 		}
 	}
-	if (&tokenError{errors.New("dial")}).passes() != true {
+	if !(&tokenError{errors.New("dial")}).passes() {
 		t.Error("a token service that is away passes")
+	}
+	for status, want := range map[int]bool{400: false, 401: false, 403: false, 408: true, 429: true, 500: true, 503: true} {
+		if got := (&tokenError{&auth.Error{Response: &http.Response{StatusCode: status}}}).passes(); got != want {
+			t.Errorf("a token service that answers %d: passes %t", status, got)
+		}
 	}
 }
 
@@ -231,14 +219,14 @@ func TestRequestsThatAreNone(t *testing.T) {
 	extra.Decoding.Extra = map[string]any{"min_p": 0}
 	open := request()
 	open.Transcript = dialogue.Transcript{}.Ask("q").Answered("a")
-	damaged := request(pictureRef([]byte("a picture"), "image/png"))
+	damaged := request(pictures.Ref([]byte("a picture"), "image/png"))
 	for name, r := range map[string]lvlm.Request{"adapter": chat, "extra": extra, "transcript": open, "picture": damaged} {
 		_, err := c.Ask(context.Background(), r, func(ctx context.Context, _ artifacts.Ref) ([]byte, error) { return []byte("other bytes"), nil })
 		if err == nil {
 			t.Errorf("%s: sent", name)
 		}
 	}
-	if n := len(s.requests()); n != 0 {
+	if n := len(s.Requests()); n != 0 {
 		t.Errorf("%d requests", n)
 	}
 }

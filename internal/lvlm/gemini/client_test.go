@@ -22,6 +22,7 @@ import (
 	"cxrepro/artifacts"
 	"cxrepro/internal/dialogue"
 	"cxrepro/internal/lvlm"
+	"cxrepro/internal/lvlm/wire/wiretest"
 )
 
 // plantedToken is an access token that must show nowhere but in the header that carries it.
@@ -30,26 +31,23 @@ const plantedToken = "ya29.planted-4b1d77e0c9aa"
 // service is a stand-in for Vertex AI with its token service.
 type service struct {
 	*httptest.Server
-	key string // path of the credentials file
-	// discard keeps nothing of what is sent.
-	discard bool
-	tokens  atomic.Int32
+	wiretest.Log
+	key    string // path of the credentials file
+	tokens atomic.Int32
 	// tokenStatus is what the token service answers with, 0 for success.
 	tokenStatus atomic.Int32
-
-	mu  sync.Mutex
-	got []seen
 }
 
-type seen struct {
-	path   string
-	header http.Header
-	body   []byte
-}
-
+// newService keeps what it is sent.
 func newService(t testing.TB, answer http.HandlerFunc) *service {
 	t.Helper()
 	s := &service{}
+	s.serve(t, s.Keep(answer))
+	return s
+}
+
+func (s *service) serve(t testing.TB, answer http.HandlerFunc) {
+	t.Helper()
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /token", func(w http.ResponseWriter, r *http.Request) {
 		s.tokens.Add(1)
@@ -61,28 +59,10 @@ func newService(t testing.TB, answer http.HandlerFunc) *service {
 		}
 		_, _ = io.WriteString(w, `{"access_token":"`+plantedToken+`","token_type":"Bearer","expires_in":3600}`)
 	})
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		if s.discard {
-			_, _ = io.Copy(io.Discard, r.Body)
-			answer(w, r)
-			return
-		}
-		body, _ := io.ReadAll(r.Body)
-		s.mu.Lock()
-		s.got = append(s.got, seen{r.URL.EscapedPath(), r.Header.Clone(), body})
-		s.mu.Unlock()
-		answer(w, r)
-	})
+	mux.HandleFunc("/", answer)
 	s.Server = httptest.NewServer(mux)
 	t.Cleanup(s.Close)
 	s.key = credentialsFile(t, s.URL+"/token")
-	return s
-}
-
-func (s *service) requests() []seen {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]seen{}, s.got...)
 }
 
 var signingKey = sync.OnceValue(func() []byte {
@@ -110,15 +90,9 @@ func credentialsFile(t testing.TB, tokenURL string) string {
 	return path
 }
 
+// respond answers as the service does, which names the character set.
 func respond(status int, body string, header ...string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json; charset=UTF-8")
-		for i := 0; i+1 < len(header); i += 2 {
-			w.Header().Set(header[i], header[i+1])
-		}
-		w.WriteHeader(status)
-		_, _ = io.WriteString(w, body)
-	}
+	return wiretest.Respond(status, body, append([]string{"Content-Type", "application/json; charset=UTF-8"}, header...)...)
 }
 
 const fine = `{"candidates":[{"content":{"role":"model","parts":[{"text":"let me think","thought":true},{"text":"FINAL ANSWER: "},{"text":"(b) No"}]},
@@ -143,22 +117,12 @@ func client(t testing.TB, s *service, change func(*Options)) *Client {
 	return c
 }
 
-func ptr[T any](v T) *T { return &v }
-
-var pictures = map[artifacts.Digest][]byte{}
-
-func pictureRef(data []byte, mediaType string) artifacts.Ref {
-	d := artifacts.Sum(data)
-	pictures[d] = data
-	return artifacts.Ref{Digest: d, Size: int64(len(data)), MediaType: mediaType}
-}
-
-func fetch(_ context.Context, ref artifacts.Ref) ([]byte, error) { return pictures[ref.Digest], nil }
+var pictures = wiretest.Pictures{}
 
 func request(refs ...artifacts.Ref) lvlm.Request {
 	return lvlm.Request{
 		Adapter: lvlm.GeminiVersion, Pictures: "long1024/1",
-		Decoding: lvlm.Decoding{Temperature: ptr(0.7), TopP: ptr(0.95), MaxTokens: 500, ThinkingBudget: ptr(1024), Seed: ptr(int64(40)),
+		Decoding: lvlm.Decoding{Temperature: new(0.7), TopP: new(0.95), MaxTokens: 500, ThinkingBudget: new(1024), Seed: new(int64(40)),
 			Extra: map[string]any{"safety": "BLOCK_NONE", "top_k": 1.0, "media_resolution": "HIGH"}},
 		Draw: 2,
 		Transcript: dialogue.Transcript{}.System("You read radiographs.").
@@ -173,11 +137,11 @@ func TestAsk(t *testing.T) {
 	t.Setenv("GOOGLE_CLOUD_PROJECT", "other")
 	s := newService(t, respond(200, fine))
 	c := client(t, s, nil)
-	one, two := pictureRef([]byte("\x89PNG one"), "image/png"), pictureRef([]byte("\xff\xd8 two"), "image/jpeg")
+	one, two := pictures.Ref([]byte("\x89PNG one"), "image/png"), pictures.Ref([]byte("\xff\xd8 two"), "image/jpeg")
 	var got lvlm.Reply
 	for range 2 {
 		var err error
-		if got, err = c.Ask(context.Background(), request(one, two), fetch); err != nil {
+		if got, err = c.Ask(context.Background(), request(one, two), pictures.Fetch); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -191,18 +155,18 @@ func TestAsk(t *testing.T) {
 		sv.Usage != (dialogue.Usage{Calls: 1, Prompt: 1400, Cached: 1024, Completion: 309, Thinking: 300}) {
 		t.Errorf("served %+v", sv)
 	}
-	all := s.requests()
-	if len(all) != 2 || all[0].path != "/v1/projects/p/locations/europe-west4/publishers/google/models/gemini-2.5-pro:generateContent" {
+	all := s.Requests()
+	if len(all) != 2 || all[0].Path != "/v1/projects/p/locations/europe-west4/publishers/google/models/gemini-2.5-pro:generateContent" {
 		t.Fatalf("requests %+v", all)
 	}
-	if h := all[0].header; h.Get("Authorization") != "Bearer "+plantedToken || h.Get("X-Goog-User-Project") != "payer" || h.Get("X-Goog-Api-Key") != "" {
+	if h := all[0].Header; h.Get("Authorization") != "Bearer "+plantedToken || h.Get("X-Goog-User-Project") != "payer" || h.Get("X-Goog-Api-Key") != "" {
 		t.Errorf("header %v", h)
 	}
 	if s.tokens.Load() != 1 {
 		t.Errorf("%d tokens fetched for two calls", s.tokens.Load())
 	}
 	var body, wantBody any
-	if err := json.Unmarshal(all[0].body, &body); err != nil {
+	if err := json.Unmarshal(all[0].Body, &body); err != nil {
 		t.Fatal(err)
 	}
 	text := `{"contents":[{"role":"user","parts":[{"text":"Is the heart of this patient enlarged, <yes> & no?"},
@@ -221,7 +185,7 @@ func TestAsk(t *testing.T) {
 	if string(a) != string(b) {
 		t.Errorf("body\n%s\nwant\n%s", a, b)
 	}
-	if string(all[0].body) != string(all[1].body) {
+	if string(all[0].Body) != string(all[1].Body) {
 		t.Error("one request, two bodies")
 	}
 }
@@ -237,7 +201,7 @@ func TestPicturesFindTheirPlaces(t *testing.T) {
 		var refs []artifacts.Ref
 		for k := range 3 {
 			data := []byte{byte(turn), byte(k), 0xff}
-			refs = append(refs, pictureRef(data, "image/png"))
+			refs = append(refs, pictures.Ref(data, "image/png"))
 			want = append(want, base64.StdEncoding.EncodeToString(data))
 		}
 		text := `"data":"` + base64.StdEncoding.EncodeToString(mark(turn)) + `"`
@@ -246,7 +210,7 @@ func TestPicturesFindTheirPlaces(t *testing.T) {
 			r.Transcript = r.Transcript.Answered(text)
 		}
 	}
-	if _, err := client(t, s, nil).Ask(context.Background(), r, fetch); err != nil {
+	if _, err := client(t, s, nil).Ask(context.Background(), r, pictures.Fetch); err != nil {
 		t.Fatal(err)
 	}
 	var body struct {
@@ -257,7 +221,7 @@ func TestPicturesFindTheirPlaces(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(s.requests()[0].body, &body); err != nil {
+	if err := json.Unmarshal(s.Requests()[0].Body, &body); err != nil {
 		t.Fatal(err)
 	}
 	var got []string

@@ -9,6 +9,7 @@ import (
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/lvlm"
+	"cxrepro/internal/lvlm/wire/wiretest"
 )
 
 // TestAzure: the deployment moves into the path, the key into its own header, and nothing of
@@ -17,10 +18,10 @@ func TestAzure(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "sk-of-the-environment")
 	t.Setenv("OPENAI_ORG_ID", "org-of-the-environment")
 	t.Setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/")
-	s := newStandIn(t, respond(200, fine, "Apim-Request-Id", "apim-7", "X-Ms-Region", "Sweden Central"))
+	s := newStandIn(t, wiretest.Respond(200, fine, "Apim-Request-Id", "apim-7", "X-Ms-Region", "Sweden Central"))
 	o := options(s)
 	o.URL, o.Model, o.APIVersion = s.URL, "gpt 41/eu", "2025-01-01-preview"
-	got, err := client(t, o).Ask(context.Background(), request(pictureRef([]byte("p"), "image/png")), fetch)
+	got, err := client(t, o).Ask(context.Background(), request(pictures.Ref([]byte("p"), "image/png")), pictures.Fetch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,15 +29,15 @@ func TestAzure(t *testing.T) {
 	if sv.Deployment != "gpt 41/eu" || sv.APIVersion != "2025-01-01-preview" || sv.Region != "Sweden Central" || sv.RequestID != "apim-7" || sv.Model != "qwen-served" || sv.Fingerprint != "fp_1" {
 		t.Errorf("served %+v", sv)
 	}
-	all := s.requests()
-	if len(all) != 1 || all[0].path != "/openai/deployments/gpt%2041%2Feu/chat/completions" || all[0].query != "api-version=2025-01-01-preview" {
+	all := s.Requests()
+	if len(all) != 1 || all[0].Path != "/openai/deployments/gpt%2041%2Feu/chat/completions" || all[0].Query != "api-version=2025-01-01-preview" {
 		t.Fatalf("requests %+v", all)
 	}
-	if h := all[0].header; h.Get("Api-Key") != plantedKey || h.Get("Authorization") != "" || h.Get("Openai-Organization") != "" {
+	if h := all[0].Header; h.Get("Api-Key") != plantedKey || h.Get("Authorization") != "" || h.Get("Openai-Organization") != "" {
 		t.Errorf("header %v", h)
 	}
 	var body map[string]any
-	if err := json.Unmarshal(all[0].body, &body); err != nil {
+	if err := json.Unmarshal(all[0].Body, &body); err != nil {
 		t.Fatal(err)
 	}
 	if body["max_completion_tokens"] != 64.0 || body["max_tokens"] != nil || body["temperature"] != 0.0 {
@@ -48,24 +49,24 @@ func TestAzure(t *testing.T) {
 func TestPlainIgnoresEnvironment(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "sk-of-the-environment")
 	t.Setenv("OPENAI_CUSTOM_HEADERS", "X-Ambient: 1")
-	s := newStandIn(t, respond(200, fine))
+	s := newStandIn(t, wiretest.Respond(200, fine))
 	o := options(s)
 	o.Key, o.LimitField = lvlm.Secret{}, "max_completion_tokens"
 	o.URL = s.URL + "/deep/v1" // no slash at the end
-	if _, err := client(t, o).Ask(context.Background(), request(), fetch); err != nil {
+	if _, err := client(t, o).Ask(context.Background(), request(), pictures.Fetch); err != nil {
 		t.Fatal(err)
 	}
-	got := s.requests()[0]
-	if got.path != "/deep/v1/chat/completions" || got.header.Get("Authorization") != "" || got.header.Get("X-Ambient") != "" ||
-		!bytes.Contains(got.body, []byte(`"max_completion_tokens":64`)) {
-		t.Errorf("request %s %v %s", got.path, got.header, got.body)
+	got := s.Requests()[0]
+	if got.Path != "/deep/v1/chat/completions" || got.Header.Get("Authorization") != "" || got.Header.Get("X-Ambient") != "" ||
+		!bytes.Contains(got.Body, []byte(`"max_completion_tokens":64`)) {
+		t.Errorf("request %s %v %s", got.Path, got.Header, got.Body)
 	}
 }
 
 // TestAzureKeepsKeysOffPlainHTTP: away from this machine a key travels encrypted or not at all.
 func TestAzureKeepsKeysOffPlainHTTP(t *testing.T) {
 	o := Options{Endpoint: "e", URL: "http://azure.invalid/", Model: "m", APIVersion: "v", Key: lvlm.NewSecret(plantedKey), Timeout: 1e9, Concurrency: 1}
-	_, err := client(t, o).Ask(context.Background(), request(), fetch)
+	_, err := client(t, o).Ask(context.Background(), request(), pictures.Fetch)
 	var e *lvlm.CallError
 	if !errors.As(err, &e) || e.Sent || shows(err) != "" {
 		t.Errorf("got %#v", err)
@@ -74,19 +75,19 @@ func TestAzureKeepsKeysOffPlainHTTP(t *testing.T) {
 
 // TestRequestsThatAreNone: what cannot be sent is refused here.
 func TestRequestsThatAreNone(t *testing.T) {
-	s := newStandIn(t, respond(200, fine))
+	s := newStandIn(t, wiretest.Respond(200, fine))
 	c := client(t, options(s))
 	other, own, thinking := request(), request(), request()
 	other.Adapter = lvlm.GeminiVersion
 	own.Decoding.Extra = map[string]any{"messages": 0}
-	thinking.Decoding.ThinkingBudget = ptr(1)
-	broken := request(pictureRef([]byte("broken"), "image/png"))
+	thinking.Decoding.ThinkingBudget = new(1)
+	broken := request(pictures.Ref([]byte("broken"), "image/png"))
 	for name, r := range map[string]lvlm.Request{"adapter": other, "extra": own, "thinking": thinking, "transcript": {Adapter: lvlm.ChatVersion}, "picture": broken} {
 		if _, err := c.Ask(context.Background(), r, func(context.Context, artifacts.Ref) ([]byte, error) { return []byte("x"), nil }); err == nil {
 			t.Errorf("%s: sent", name)
 		}
 	}
-	if n := len(s.requests()); n != 0 {
+	if n := len(s.Requests()); n != 0 {
 		t.Errorf("%d requests", n)
 	}
 }

@@ -3,7 +3,6 @@ package openai
 import (
 	"context"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -11,7 +10,6 @@ import (
 
 	sdk "github.com/openai/openai-go/v3"
 
-	"cxrepro/artifacts"
 	"cxrepro/internal/lvlm"
 )
 
@@ -27,19 +25,6 @@ func discard(b *testing.B) *httptest.Server {
 	return s
 }
 
-func eightPictures() []artifacts.Ref {
-	source := rand.New(rand.NewPCG(1, 2))
-	refs := make([]artifacts.Ref, 8)
-	for i := range refs {
-		data := make([]byte, 100_000)
-		for k := range data {
-			data[k] = byte(source.Uint32())
-		}
-		refs[i] = pictureRef(data, "image/png")
-	}
-	return refs
-}
-
 // BenchmarkAsk is one call with eight pictures of 100 kB, the server in the same process.
 func BenchmarkAsk(b *testing.B) {
 	s := discard(b)
@@ -48,10 +33,10 @@ func BenchmarkAsk(b *testing.B) {
 	}{{"plain", ""}, {"azure", "2025-01-01-preview"}} {
 		b.Run(mode.name, func(b *testing.B) {
 			c := client(b, Options{Endpoint: "e", URL: s.URL, Model: "m", Key: lvlm.NewSecret("k"), APIVersion: mode.version, Timeout: time.Minute, Concurrency: 8})
-			r := request(eightPictures()...)
+			r := request(pictures.Noise(8, 100_000)...)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := c.Ask(context.Background(), r, fetch); err != nil {
+				if _, err := c.Ask(context.Background(), r, pictures.Fetch); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -62,10 +47,10 @@ func BenchmarkAsk(b *testing.B) {
 // BenchmarkBody is what of it happens before anything is sent.
 func BenchmarkBody(b *testing.B) {
 	c := client(b, Options{Endpoint: "e", URL: "http://127.0.0.1/", Model: "m", Timeout: time.Minute, Concurrency: 8})
-	r := request(eightPictures()...)
+	r := request(pictures.Noise(8, 100_000)...)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := c.body(context.Background(), r, fetch); err != nil {
+		if _, err := c.body(context.Background(), r, pictures.Fetch); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -76,12 +61,12 @@ func BenchmarkBody(b *testing.B) {
 func BenchmarkTyped(b *testing.B) {
 	s := discard(b)
 	c := client(b, Options{Endpoint: "e", URL: s.URL, Model: "m", Timeout: time.Minute, Concurrency: 8})
-	refs := eightPictures()
+	refs := pictures.Noise(8, 100_000)
 	b.ReportAllocs()
 	for b.Loop() {
 		parts := []sdk.ChatCompletionContentPartUnionParam{sdk.TextContentPart("Is the heart enlarged?")}
 		for _, ref := range refs {
-			encoded, err := c.o.Pictures.Encoded(context.Background(), ref, fetch)
+			encoded, err := c.o.Pictures.Encoded(context.Background(), ref, pictures.Fetch)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"strings"
@@ -12,19 +11,12 @@ import (
 	"time"
 
 	"cxrepro/internal/lvlm"
+	"cxrepro/internal/lvlm/wire/wiretest"
 )
 
 // shows reports what of the request's secrets a value shows in any printed form.
 func shows(v any) string {
-	encoded, _ := json.Marshal(v)
-	for _, text := range []string{fmt.Sprintf("%v", v), fmt.Sprintf("%+v", v), fmt.Sprintf("%#v", v), fmt.Sprintf("%q", v), fmt.Sprintf("%s", v), string(encoded)} {
-		for _, secret := range []string{plantedKey, plantedKey[:12], plantedKey[10:], "heart of this patient", "You read radiographs", "did you use for this first"} {
-			if strings.Contains(text, secret) {
-				return text
-			}
-		}
-	}
-	return ""
+	return wiretest.Shows(v, plantedKey, plantedKey[:12], plantedKey[10:], "heart of this patient", "You read radiographs", "did you use for this first")
 }
 
 func choice(message, finish string, more ...string) string {
@@ -55,8 +47,8 @@ func TestOutcomes(t *testing.T) {
 		{"reasoning only", choice(`{"content":null,"reasoning_content":"hm"}`, `"stop"`), lvlm.Answer{Outcome: lvlm.Empty, Finish: "stop", Detail: "the server's reasoning parser left no text"}},
 		{"tool call", choice(`{"content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{}"}}]}`, `"tool_calls"`), lvlm.Answer{Outcome: lvlm.Empty, Finish: "tool_calls", Detail: "the reply is a tool call"}},
 	} {
-		s := newStandIn(t, respond(200, c.body))
-		got, err := client(t, options(s)).Ask(context.Background(), request(), fetch)
+		s := newStandIn(t, wiretest.Respond(200, c.body))
+		got, err := client(t, options(s)).Ask(context.Background(), request(), pictures.Fetch)
 		c.want.Format = lvlm.AnswerFormat
 		if err != nil || got.Answer != c.want {
 			t.Errorf("%s: %+v, %v, want %+v", c.name, got.Answer, err, c.want)
@@ -69,13 +61,13 @@ func TestOutcomes(t *testing.T) {
 
 // TestUnfiltered: a content filter out of order is noted, and the reply counts.
 func TestUnfiltered(t *testing.T) {
-	s := newStandIn(t, respond(200, choice(`{"content":"(a)"}`, `"stop"`, `,"content_filter_results":{"error":{"code":"content_filter_error","message":"The contents are not filtered"}}`)))
-	got, err := client(t, options(s)).Ask(context.Background(), request(), fetch)
+	s := newStandIn(t, wiretest.Respond(200, choice(`{"content":"(a)"}`, `"stop"`, `,"content_filter_results":{"error":{"code":"content_filter_error","message":"The contents are not filtered"}}`)))
+	got, err := client(t, options(s)).Ask(context.Background(), request(), pictures.Fetch)
 	if err != nil || got.Answer.Outcome != lvlm.Answered || !got.Served.Unfiltered {
 		t.Errorf("%+v, %v", got, err)
 	}
-	s = newStandIn(t, respond(200, `{"choices":[{"message":{"content":"(a)"},"finish_reason":"stop"}]}`))
-	got, err = client(t, options(s)).Ask(context.Background(), request(), fetch)
+	s = newStandIn(t, wiretest.Respond(200, `{"choices":[{"message":{"content":"(a)"},"finish_reason":"stop"}]}`))
+	got, err = client(t, options(s)).Ask(context.Background(), request(), pictures.Fetch)
 	if err != nil || got.Served.Unfiltered || got.Served.Usage.Unreported != 1 || got.Served.Usage.Calls != 0 {
 		t.Errorf("a reply without usage: %+v, %v", got.Served, err)
 	}
@@ -150,9 +142,9 @@ func TestRejections(t *testing.T) {
 		{name: "nothing", status: 200, body: ``, class: lvlm.Transient},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newStandIn(t, respond(c.status, c.body, c.header...))
-			got, err := client(t, options(s)).Ask(context.Background(), request(), fetch)
-			if n := len(s.requests()); n != 1 {
+			s := newStandIn(t, wiretest.Respond(c.status, c.body, c.header...))
+			got, err := client(t, options(s)).Ask(context.Background(), request(), pictures.Fetch)
+			if n := len(s.Requests()); n != 1 {
 				t.Errorf("%d requests, want one", n)
 			}
 			if text := shows(err) + shows(got); text != "" {
@@ -171,26 +163,15 @@ func TestRejections(t *testing.T) {
 
 // TestNoJSON: a page where the API should be is a card's mistake, not an empty reply.
 func TestNoJSON(t *testing.T) {
-	s := newStandIn(t, func(w http.ResponseWriter, _ *http.Request, _ []byte) {
+	s := newStandIn(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = w.Write([]byte("<html>Sign in</html>"))
 	})
-	_, err := client(t, options(s)).Ask(context.Background(), request(), fetch)
+	_, err := client(t, options(s)).Ask(context.Background(), request(), pictures.Fetch)
 	var e *lvlm.CallError
 	if !errors.As(err, &e) || e.Class != lvlm.Configured {
 		t.Errorf("got %v", err)
 	}
-}
-
-// hijack takes the connection away from the server.
-func hijack(t testing.TB, w http.ResponseWriter) net.Conn {
-	t.Helper()
-	conn, _, err := w.(http.Hijacker).Hijack()
-	if err != nil {
-		t.Error(err)
-		return nil
-	}
-	return conn
 }
 
 // TestConnections: everything that can break on the way is transient, one request each, and
@@ -198,38 +179,33 @@ func hijack(t testing.TB, w http.ResponseWriter) net.Conn {
 func TestConnections(t *testing.T) {
 	long := make(chan struct{})
 	defer close(long)
-	write := func(text string) func(http.ResponseWriter, *http.Request, []byte) {
-		return func(w http.ResponseWriter, _ *http.Request, _ []byte) {
-			if conn := hijack(t, w); conn != nil {
-				_, _ = conn.Write([]byte(text))
-				_ = conn.Close()
-			}
-		}
-	}
 	const head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 	for _, c := range []struct {
 		name   string
-		answer func(http.ResponseWriter, *http.Request, []byte)
+		answer http.HandlerFunc
 		detail string
 	}{
-		{"closed without a word", write(""), "connection closed before the reply was complete"},
-		{"reset", func(w http.ResponseWriter, _ *http.Request, _ []byte) {
-			if conn := hijack(t, w); conn != nil {
-				_ = conn.(*net.TCPConn).SetLinger(0)
-				_ = conn.Close()
+		{"closed without a word", wiretest.Raw(t, ""), "connection closed before the reply was complete"},
+		{"reset", func(w http.ResponseWriter, _ *http.Request) {
+			conn, _, err := w.(http.Hijacker).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
 			}
+			_ = conn.(*net.TCPConn).SetLinger(0)
+			_ = conn.Close()
 		}, "connection broken: connection reset by peer"},
-		{"body cut, length stated", write(head + "Content-Length: 400\r\n\r\n{\"id\":\"x\",\"choices\":[{\"index\":0"), "connection closed before the reply was complete"},
-		{"body cut, chunked", write(head + "Transfer-Encoding: chunked\r\n\r\n14\r\n{\"id\":\"x\",\"choices\":\r\n"), "connection closed before the reply was complete"},
-		{"no HTTP", write("SSH-2.0-x\r\n"), "connection broken"},
-		{"error body cut", write("HTTP/1.1 500 Oops\r\nContent-Type: application/json\r\nContent-Length: 400\r\n\r\n{\"error\""), ""},
-		{"stalls", func(_ http.ResponseWriter, r *http.Request, _ []byte) {
+		{"body cut, length stated", wiretest.Raw(t, head+"Content-Length: 400\r\n\r\n{\"id\":\"x\",\"choices\":[{\"index\":0"), "connection closed before the reply was complete"},
+		{"body cut, chunked", wiretest.Raw(t, head+"Transfer-Encoding: chunked\r\n\r\n14\r\n{\"id\":\"x\",\"choices\":\r\n"), "connection closed before the reply was complete"},
+		{"no HTTP", wiretest.Raw(t, "SSH-2.0-x\r\n"), "connection broken"},
+		{"error body cut", wiretest.Raw(t, "HTTP/1.1 500 Oops\r\nContent-Type: application/json\r\nContent-Length: 400\r\n\r\n{\"error\""), ""},
+		{"stalls", func(_ http.ResponseWriter, r *http.Request) {
 			select {
 			case <-r.Context().Done():
 			case <-long:
 			}
 		}, "no complete reply within 400ms"},
-		{"stalls in the body", func(w http.ResponseWriter, r *http.Request, _ []byte) {
+		{"stalls in the body", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = w.Write([]byte(`{"id":`))
 			w.(http.Flusher).Flush()
@@ -243,12 +219,12 @@ func TestConnections(t *testing.T) {
 			s := newStandIn(t, c.answer)
 			o := options(s)
 			o.Timeout = 400 * time.Millisecond
-			_, err := client(t, o).Ask(context.Background(), request(), fetch)
+			_, err := client(t, o).Ask(context.Background(), request(), pictures.Fetch)
 			var e *lvlm.CallError
 			if !errors.As(err, &e) || e.Class != lvlm.Transient || !e.Sent || e.Detail != c.detail || e.Cause != nil {
 				t.Errorf("got %#v", err)
 			}
-			if n := len(s.requests()); n != 1 {
+			if n := len(s.Requests()); n != 1 {
 				t.Errorf("%d requests, want one", n)
 			}
 		})
@@ -257,16 +233,16 @@ func TestConnections(t *testing.T) {
 
 // TestNothingListens: what never left is known not to have left.
 func TestNothingListens(t *testing.T) {
-	s := newStandIn(t, respond(200, fine))
+	s := newStandIn(t, wiretest.Respond(200, fine))
 	o := options(s)
 	s.Close()
-	_, err := client(t, o).Ask(context.Background(), request(), fetch)
+	_, err := client(t, o).Ask(context.Background(), request(), pictures.Fetch)
 	var e *lvlm.CallError
 	if !errors.As(err, &e) || e.Class != lvlm.Transient || e.Sent || !strings.Contains(e.Detail, "nothing listens") {
 		t.Errorf("got %#v", err)
 	}
 	o.URL = "https://no-such-host.invalid/v1/"
-	_, err = client(t, o).Ask(context.Background(), request(), fetch)
+	_, err = client(t, o).Ask(context.Background(), request(), pictures.Fetch)
 	if !errors.As(err, &e) || e.Sent || e.Class != lvlm.Configured && e.Class != lvlm.Transient {
 		t.Errorf("got %#v", err)
 	}
@@ -274,10 +250,10 @@ func TestNothingListens(t *testing.T) {
 
 // TestTLS: a certificate that nobody here trusts, and http where https was said.
 func TestTLS(t *testing.T) {
-	s := newStandIn(t, respond(200, fine))
+	s := newStandIn(t, wiretest.Respond(200, fine))
 	o := options(s)
 	o.URL = strings.Replace(o.URL, "http:", "https:", 1)
-	_, err := client(t, o).Ask(context.Background(), request(), fetch)
+	_, err := client(t, o).Ask(context.Background(), request(), pictures.Fetch)
 	var e *lvlm.CallError
 	if !errors.As(err, &e) || e.Class != lvlm.Configured || e.Sent {
 		t.Errorf("got %#v", err)
@@ -287,7 +263,7 @@ func TestTLS(t *testing.T) {
 // TestInterrupted: the caller's end is told apart from the endpoint's.
 func TestInterrupted(t *testing.T) {
 	arrived := make(chan struct{})
-	s := newStandIn(t, func(_ http.ResponseWriter, r *http.Request, _ []byte) {
+	s := newStandIn(t, func(_ http.ResponseWriter, r *http.Request) {
 		close(arrived)
 		<-r.Context().Done()
 	})
@@ -296,7 +272,7 @@ func TestInterrupted(t *testing.T) {
 		<-arrived
 		cancel()
 	}()
-	_, err := client(t, options(s)).Ask(ctx, request(), fetch)
+	_, err := client(t, options(s)).Ask(ctx, request(), pictures.Fetch)
 	var e *lvlm.CallError
 	if !errors.As(err, &e) || !errors.Is(err, context.Canceled) || !e.Sent || e.Class != lvlm.Transient {
 		t.Errorf("got %#v", err)
@@ -305,16 +281,16 @@ func TestInterrupted(t *testing.T) {
 
 // TestRedirectCarriesNothing: pictures and credential stay with the endpoint of the card.
 func TestRedirectCarriesNothing(t *testing.T) {
-	other := newStandIn(t, respond(200, fine))
+	other := newStandIn(t, wiretest.Respond(200, fine))
 	for _, status := range []int{301, 302, 303, 307, 308} {
-		s := newStandIn(t, respond(status, ``, "Location", other.URL+"/v1/chat/completions"))
-		_, err := client(t, options(s)).Ask(context.Background(), request(), fetch)
+		s := newStandIn(t, wiretest.Respond(status, ``, "Location", other.URL+"/v1/chat/completions"))
+		_, err := client(t, options(s)).Ask(context.Background(), request(), pictures.Fetch)
 		var e *lvlm.CallError
 		if !errors.As(err, &e) || e.Class != lvlm.Configured || e.Status != status {
 			t.Errorf("%d: %v", status, err)
 		}
 	}
-	if n := len(other.requests()); n != 0 {
+	if n := len(other.Requests()); n != 0 {
 		t.Errorf("%d requests went elsewhere", n)
 	}
 }

@@ -17,76 +17,36 @@ import (
 	"cxrepro/artifacts"
 	"cxrepro/internal/dialogue"
 	"cxrepro/internal/lvlm"
+	"cxrepro/internal/lvlm/wire/wiretest"
 )
 
 // plantedKey is a credential that must show nowhere but in the header that carries it.
 const plantedKey = "sk-planted-9f31c07ab2d54e"
 
-// seen is one request as a stand-in got it.
-type seen struct {
-	method, path, query string
-	header              http.Header
-	body                []byte
-}
-
 // standIn is a server that answers chat completions as told and keeps what it was sent.
 type standIn struct {
 	*httptest.Server
-	mu  sync.Mutex
-	got []seen
+	wiretest.Log
 }
 
-func newStandIn(t testing.TB, answer func(w http.ResponseWriter, r *http.Request, body []byte)) *standIn {
+func newStandIn(t testing.TB, answer http.HandlerFunc) *standIn {
 	t.Helper()
 	s := &standIn{}
-	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		s.mu.Lock()
-		s.got = append(s.got, seen{r.Method, r.URL.EscapedPath(), r.URL.RawQuery, r.Header.Clone(), body})
-		s.mu.Unlock()
-		answer(w, r, body)
-	}))
+	s.Server = httptest.NewServer(s.Keep(answer))
 	t.Cleanup(s.Close)
 	return s
-}
-
-func (s *standIn) requests() []seen {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]seen{}, s.got...)
-}
-
-func respond(status int, body string, header ...string) func(http.ResponseWriter, *http.Request, []byte) {
-	return func(w http.ResponseWriter, _ *http.Request, _ []byte) {
-		w.Header().Set("Content-Type", "application/json")
-		for i := 0; i+1 < len(header); i += 2 {
-			w.Header().Set(header[i], header[i+1])
-		}
-		w.WriteHeader(status)
-		_, _ = io.WriteString(w, body)
-	}
 }
 
 const fine = `{"id":"chatcmpl-7","object":"chat.completion","created":1,"model":"qwen-served","system_fingerprint":"fp_1",
 "choices":[{"index":0,"message":{"role":"assistant","content":"FINAL ANSWER: (b) No"},"finish_reason":"stop"}],
 "usage":{"prompt_tokens":120,"completion_tokens":9,"total_tokens":129,"prompt_tokens_details":{"cached_tokens":64}}}`
 
-var pictures = map[artifacts.Digest][]byte{}
-
-func pictureRef(data []byte, mediaType string) artifacts.Ref {
-	d := artifacts.Sum(data)
-	pictures[d] = data
-	return artifacts.Ref{Digest: d, Size: int64(len(data)), MediaType: mediaType}
-}
-
-func fetch(_ context.Context, ref artifacts.Ref) ([]byte, error) { return pictures[ref.Digest], nil }
-
-func ptr[T any](v T) *T { return &v }
+var pictures = wiretest.Pictures{}
 
 func request(refs ...artifacts.Ref) lvlm.Request {
 	return lvlm.Request{
 		Adapter: lvlm.ChatVersion, Pictures: "original/1",
-		Decoding: lvlm.Decoding{Temperature: ptr(0.0), TopP: ptr(1.0), MaxTokens: 64,
+		Decoding: lvlm.Decoding{Temperature: new(0.0), TopP: new(1.0), MaxTokens: 64,
 			Extra: map[string]any{"top_k": -1, "repetition_penalty": 1, "chat_template_kwargs": map[string]any{"enable_thinking": false}}},
 		Transcript: dialogue.Transcript{}.System("You read radiographs.").
 			Ask("Is the heart of this patient enlarged, <yes> & no?", refs...).Answered("(a) Yes").Ask("Which criterion did you use for this first answer?"),
@@ -108,11 +68,11 @@ func client(t testing.TB, o Options) *Client {
 
 // TestAsk: what is sent and what comes back, to the last field.
 func TestAsk(t *testing.T) {
-	s := newStandIn(t, respond(200, fine, "X-Request-Id", "req-1"))
-	one, two := pictureRef([]byte("\x89PNG one"), "image/png"), pictureRef([]byte("\xff\xd8 two"), "image/jpeg")
+	s := newStandIn(t, wiretest.Respond(200, fine, "X-Request-Id", "req-1"))
+	one, two := pictures.Ref([]byte("\x89PNG one"), "image/png"), pictures.Ref([]byte("\xff\xd8 two"), "image/jpeg")
 	r := request(one, two)
-	r.Decoding.Seed, r.Draw = ptr(int64(40)), 2
-	got, err := client(t, options(s)).Ask(context.Background(), r, fetch)
+	r.Decoding.Seed, r.Draw = new(int64(40)), 2
+	got, err := client(t, options(s)).Ask(context.Background(), r, pictures.Fetch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,11 +86,11 @@ func TestAsk(t *testing.T) {
 		sv.Usage != (dialogue.Usage{Calls: 1, Prompt: 120, Cached: 64, Completion: 9}) {
 		t.Errorf("served %+v", sv)
 	}
-	all := s.requests()
-	if len(all) != 1 || all[0].method != "POST" || all[0].path != "/v1/chat/completions" || all[0].query != "" {
+	all := s.Requests()
+	if len(all) != 1 || all[0].Method != "POST" || all[0].Path != "/v1/chat/completions" || all[0].Query != "" {
 		t.Fatalf("requests %+v", all)
 	}
-	if h := all[0].header; h.Get("Authorization") != "Bearer "+plantedKey || h.Get("Content-Type") != "application/json" || h.Get("Content-Length") == "" {
+	if h := all[0].Header; h.Get("Authorization") != "Bearer "+plantedKey || h.Get("Content-Type") != "application/json" || h.Get("Content-Length") == "" {
 		t.Errorf("header %v", h)
 	}
 	wantBody := `{"messages":[{"role":"system","content":"You read radiographs."},` +
@@ -139,32 +99,32 @@ func TestAsk(t *testing.T) {
 		`{"type":"image_url","image_url":{"url":"data:image/jpeg;base64,` + base64.StdEncoding.EncodeToString([]byte("\xff\xd8 two")) + `"}}]},` +
 		`{"role":"assistant","content":"(a) Yes"},{"role":"user","content":"Which criterion did you use for this first answer?"}],` +
 		`"chat_template_kwargs":{"enable_thinking":false},"max_tokens":64,"model":"qwen","repetition_penalty":1,"seed":42,"temperature":0,"top_k":-1,"top_p":1}`
-	if string(all[0].body) != wantBody {
-		t.Errorf("body\n%s\nwant\n%s", all[0].body, wantBody)
+	if string(all[0].Body) != wantBody {
+		t.Errorf("body\n%s\nwant\n%s", all[0].Body, wantBody)
 	}
 }
 
 // TestHistoryIsAPrefix: the next turn's messages begin with the last turn's, byte for byte.
 func TestHistoryIsAPrefix(t *testing.T) {
-	s := newStandIn(t, respond(200, fine))
+	s := newStandIn(t, wiretest.Respond(200, fine))
 	c := client(t, options(s))
 	tr := dialogue.Transcript{}.System("s")
 	for turn := range 12 {
-		tr = tr.Ask("Question "+strings.Repeat("x", turn), pictureRef(bytes.Repeat([]byte{byte(turn)}, 1000), "image/png"))
+		tr = tr.Ask("Question "+strings.Repeat("x", turn), pictures.Ref(bytes.Repeat([]byte{byte(turn)}, 1000), "image/png"))
 		r := request()
 		r.Transcript = tr
-		if _, err := c.Ask(context.Background(), r, fetch); err != nil {
+		if _, err := c.Ask(context.Background(), r, pictures.Fetch); err != nil {
 			t.Fatal(err)
 		}
 		tr = tr.Answered(map[bool]string{true: "", false: "reply \"" + strings.Repeat("y", turn) + "\" </b>\n"}[turn%4 == 3])
 	}
-	all := s.requests()
+	all := s.Requests()
 	for i := 1; i < len(all); i++ {
-		before, _, _ := bytes.Cut(all[i-1].body, []byte(`],"chat_template_kwargs"`))
-		if !bytes.HasPrefix(all[i].body, before) {
+		before, _, _ := bytes.Cut(all[i-1].Body, []byte(`],"chat_template_kwargs"`))
+		if !bytes.HasPrefix(all[i].Body, before) {
 			t.Fatalf("turn %d does not begin with turn %d", i, i-1)
 		}
-		if !json.Valid(all[i].body) {
+		if !json.Valid(all[i].Body) {
 			t.Fatalf("turn %d is no JSON", i)
 		}
 	}
@@ -174,23 +134,24 @@ func TestHistoryIsAPrefix(t *testing.T) {
 func TestManyAtATime(t *testing.T) {
 	const workers, calls = 16, 15
 	var connections sync.Map
-	s := newStandIn(t, func(w http.ResponseWriter, r *http.Request, body []byte) {
+	s := newStandIn(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
 		connections.Store(r.RemoteAddr, true)
 		_, rest, _ := strings.Cut(string(body), `"seed":`)
 		seed, _, _ := strings.Cut(rest, ",")
-		respond(200, strings.Replace(fine, "(b) No", seed, 1))(w, r, body)
+		wiretest.Respond(200, strings.Replace(fine, "(b) No", seed, 1))(w, r)
 	})
 	o := options(s)
 	o.Concurrency = workers
 	c := client(t, o)
-	ref := pictureRef(bytes.Repeat([]byte("p"), 50_000), "image/png")
+	ref := pictures.Ref(bytes.Repeat([]byte("p"), 50_000), "image/png")
 	var wg sync.WaitGroup
 	for worker := range workers {
 		wg.Go(func() {
 			for k := range calls {
 				r := request(ref)
-				r.Decoding.Seed, r.Draw = ptr(int64(1000*worker)), k
-				got, err := c.Ask(context.Background(), r, fetch)
+				r.Decoding.Seed, r.Draw = new(int64(1000*worker)), k
+				got, err := c.Ask(context.Background(), r, pictures.Fetch)
 				if want := fmt.Sprintf("FINAL ANSWER: %d", 1000*worker+k); err != nil || got.Answer.Text != want {
 					t.Errorf("%q, %v, want %q", got.Answer.Text, err, want)
 				}
@@ -200,7 +161,7 @@ func TestManyAtATime(t *testing.T) {
 	wg.Wait()
 	n := 0
 	connections.Range(func(any, any) bool { n++; return true })
-	if n > 2*workers || len(s.requests()) != workers*calls {
-		t.Errorf("%d requests over %d connections", len(s.requests()), n)
+	if n > 2*workers || len(s.Requests()) != workers*calls {
+		t.Errorf("%d requests over %d connections", len(s.Requests()), n)
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"cxrepro/internal/lvlm"
+	"cxrepro/internal/lvlm/wire/wiretest"
 )
 
 // TestMain trusts the certificate of the tests' TLS servers, the way an institution's own
@@ -56,9 +57,9 @@ func TestHTTP2(t *testing.T) {
 				t.Errorf("%s with length %d", r.Proto, r.ContentLength)
 			}
 			_, _ = io.Copy(io.Discard, r.Body)
-			respond(200, fine)(w, r, nil)
+			wiretest.Respond(200, fine)(w, r)
 		}, lvlm.Answered, "", ""},
-		"throttled before the body is read": {func(w http.ResponseWriter, r *http.Request) { respond(429, `{}`, "Retry-After", "3")(w, r, nil) }, "", lvlm.Throttled, ""},
+		"throttled before the body is read": {func(w http.ResponseWriter, r *http.Request) { wiretest.Respond(429, `{}`, "Retry-After", "3")(w, r) }, "", lvlm.Throttled, ""},
 		"stream reset":                      {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "", lvlm.Transient, "connection broken"},
 		"stream reset in the body": {func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
@@ -76,7 +77,7 @@ func TestHTTP2(t *testing.T) {
 			s.StartTLS()
 			defer s.Close()
 			o := Options{Endpoint: "e", URL: s.URL, Model: "m", Key: lvlm.NewSecret(plantedKey), Timeout: 2 * time.Second, Concurrency: 2}
-			got, err := client(t, o).Ask(context.Background(), request(pictureRef(make([]byte, 300_000), "image/png")), fetch)
+			got, err := client(t, o).Ask(context.Background(), request(pictures.Ref(make([]byte, 300_000), "image/png")), pictures.Fetch)
 			var e *lvlm.CallError
 			if c.class == "" && (err != nil || got.Answer.Outcome != c.outcome) {
 				t.Errorf("%+v, %v", got, err)
@@ -108,7 +109,7 @@ func TestUntrusted(t *testing.T) {
 	s.StartTLS()
 	defer s.Close()
 	o := Options{Endpoint: "e", URL: s.URL, Model: "m", Timeout: 5 * time.Second, Concurrency: 1}
-	_, err = client(t, o).Ask(context.Background(), request(), fetch)
+	_, err = client(t, o).Ask(context.Background(), request(), pictures.Fetch)
 	var e *lvlm.CallError
 	if !errors.As(err, &e) || e.Class != lvlm.Configured || e.Sent || !strings.Contains(e.Detail, "SSL_CERT_FILE") {
 		t.Errorf("%#v", err)

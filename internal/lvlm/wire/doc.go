@@ -4,5 +4,6 @@
 //
 // Redirects are not followed: a reply that points elsewhere must not take pictures there.
 // Replies are bounded. Nothing is tried twice. Texts from outside pass Scrub before they
-// become part of an error: it takes credentials out and drops what quotes the request.
+// become part of an error: it takes credentials out and drops what quotes the request. The other
+// end of the wire, for tests, is package wiretest below.
 package wire
