@@ -109,7 +109,7 @@ func New(opts Options) (*Activities, error) {
 	if opts.Stall <= 0 {
 		opts.Stall = 2 * time.Minute
 	}
-	docs := newDocs(opts.Store)
+	docs := newDocs()
 	return &Activities{
 		opts: opts, docs: docs, steps: &steps{opts: opts}, asks: newAsks(opts, docs),
 		sources: sources{open: map[artifacts.Digest]*source{}},

@@ -13,6 +13,7 @@ import (
 	"cxrepro/internal/datause"
 	"cxrepro/internal/ledger"
 	"cxrepro/internal/ledger/limit"
+	"cxrepro/internal/lru"
 	"cxrepro/internal/lvlm"
 )
 
@@ -48,10 +49,10 @@ type asks struct {
 	docs  *docs
 	beats askBeats
 
-	cases    *cache[artifacts.Digest, *askCase]
-	answers  *cache[artifacts.Digest, lvlm.Answer]
-	bytes    *cache[artifacts.Digest, []byte]
-	prepared *cache[artifacts.Key, artifacts.Ref]
+	cases    *lru.Cache[artifacts.Digest, *askCase]
+	answers  *lru.Cache[artifacts.Digest, lvlm.Answer]
+	bytes    *lru.Cache[artifacts.Digest, []byte]
+	prepared *lru.Cache[artifacts.Key, artifacts.Ref]
 	making   singleflight.Group // of prepared pictures
 
 	// keepReply and overtime are the constants of those names, or less in tests.
@@ -75,10 +76,10 @@ const (
 func newAsks(opts Options, d *docs) *asks {
 	return &asks{
 		opts: opts, docs: d, beats: askBeats{opts: opts, live: map[*askBeat]struct{}{}},
-		cases:    newCache[artifacts.Digest, *askCase](caseBytes),
-		answers:  newCache[artifacts.Digest, lvlm.Answer](answerBytes),
-		bytes:    newCache[artifacts.Digest, []byte](pictureBytes),
-		prepared: newCache[artifacts.Key, artifacts.Ref](preparedRefs),
+		cases:    lru.New[artifacts.Digest, *askCase](caseBytes),
+		answers:  lru.New[artifacts.Digest, lvlm.Answer](answerBytes),
+		bytes:    lru.New[artifacts.Digest, []byte](pictureBytes),
+		prepared: lru.New[artifacts.Key, artifacts.Ref](preparedRefs),
 		flights:  map[artifacts.Key]chan struct{}{}, wallets: map[walletKey]*ledger.Wallet{},
 		keepReply: keepReply, overtime: overtime,
 	}
@@ -99,7 +100,7 @@ func (a *Activities) Ask(ctx context.Context, in contract.AskInput) (contract.As
 	return a.asks.result(b.work, q, entry, own)
 }
 
-// Recorded returns what came of a call, from the ledger alone: nothing is sent. ok is false when
+// recorded returns what came of a call, from the ledger alone: nothing is sent. ok is false when
 // the call has no record.
 func (a *Activities) recorded(ctx context.Context, in contract.AskInput) (out contract.AskResult, entry ledger.Entry, ok bool, err error) {
 	q, err := a.asks.question(a, ctx, in)

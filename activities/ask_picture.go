@@ -18,7 +18,7 @@ func (s *asks) picture(a *Activities, ctx context.Context, q *question, stored a
 	if err != nil {
 		return artifacts.Ref{}, err
 	}
-	if ref, ok := s.prepared.get(key); ok {
+	if ref, ok := s.prepared.Get(key); ok {
 		return ref, nil
 	}
 	made, err, _ := s.making.Do(key.String(), func() (any, error) {
@@ -43,13 +43,13 @@ func (s *asks) picture(a *Activities, ctx context.Context, q *question, stored a
 		return artifacts.Ref{}, err
 	}
 	ref := made.(artifacts.Ref)
-	s.prepared.put(key, ref, 1)
+	s.prepared.Put(key, ref, 1)
 	return ref, nil
 }
 
 // pictureBytes reads what is sent.
 func (s *asks) pictureBytes(ctx context.Context, ref artifacts.Ref) ([]byte, error) {
-	return s.bytes.load(ref.Digest, func() ([]byte, int64, error) {
+	return s.bytes.Load(ref.Digest, func() ([]byte, int64, error) {
 		data, err := s.opts.Store.Get(ctx, ref)
 		return data, ref.Size, err
 	})

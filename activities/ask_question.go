@@ -105,7 +105,7 @@ func (s *asks) oneCase(ctx context.Context, b *askBenchmark, number int) (*askCa
 		return nil, fail(contract.ErrTypeSpec, "case %d: the benchmark has cases 0 to %d", number, len(b.Cases)-1)
 	}
 	ref := b.Cases[number].Doc
-	return s.cases.load(ref.Digest, func() (*askCase, int64, error) {
+	return s.cases.Load(ref.Digest, func() (*askCase, int64, error) {
 		doc, err := getJSON[contract.CaseDoc](ctx, s.opts.Store, ref)
 		if err != nil {
 			return nil, 0, fmt.Errorf("load case %d: %w", number, err)
@@ -288,7 +288,7 @@ func (s *asks) identify(q *question, d lvlm.Decoding) (picture.Rule, error) {
 
 // answer returns a recorded answer.
 func (s *asks) answer(ctx context.Context, ref artifacts.Ref) (lvlm.Answer, error) {
-	return s.answers.load(ref.Digest, func() (lvlm.Answer, int64, error) {
+	return s.answers.Load(ref.Digest, func() (lvlm.Answer, int64, error) {
 		var out lvlm.Answer
 		data, err := s.opts.Store.Get(ctx, ref)
 		if err != nil {

@@ -78,7 +78,7 @@ func (c *call) record(reply lvlm.Reply) (ledger.Entry, error) {
 		return ledger.Entry{}, err
 	}
 	c.fault(FaultAfterAnswerPut)
-	s.answers.put(result.Digest, reply.Answer, result.Size+200)
+	s.answers.Put(result.Digest, reply.Answer, result.Size+200)
 	entry := ledger.Entry{Record: artifacts.Record{Key: c.ledger.Key, Result: result}, Facts: ledger.Facts{
 		Kind: c.kind, Outcome: reply.Answer.Outcome, Card: c.card.Name, Endpoint: c.endpoint.Name, Served: reply.Served, Attempts: c.attempts,
 	}}

@@ -206,32 +206,3 @@ func TestPreparedPictures(t *testing.T) {
 		t.Errorf("a damaged picture: %s: %s", app.Type(), app.Message())
 	}
 }
-
-func TestCache(t *testing.T) {
-	c := newCache[int, string](10)
-	c.put(1, "one", 4)
-	c.put(2, "two", 4)
-	if _, ok := c.get(1); !ok {
-		t.Error("1 is gone")
-	}
-	c.put(3, "three", 4) // 2 was used longest ago
-	if _, ok := c.get(2); ok {
-		t.Error("2 was kept beyond the weight")
-	}
-	if v, ok := c.get(1); !ok || v != "one" {
-		t.Error("what was used last is gone")
-	}
-	c.put(4, "too heavy", 11)
-	if _, ok := c.get(4); ok || c.weight != 8 {
-		t.Errorf("weight %d", c.weight)
-	}
-	calls := 0
-	for range 2 {
-		if v, err := c.load(5, func() (string, int64, error) { calls++; return "five", 1, nil }); v != "five" || err != nil || calls != 1 {
-			t.Errorf("%q, %v, read %d times", v, err, calls)
-		}
-	}
-	if _, err := c.load(6, func() (string, int64, error) { return "", 0, errors.New("no") }); err == nil {
-		t.Error("a failed read was kept")
-	}
-}

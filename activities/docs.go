@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"sync"
+	"reflect"
 
 	"cxrepro/artifacts"
 	"cxrepro/artifacts/manifest"
@@ -13,59 +13,35 @@ import (
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxr"
 	"cxrepro/internal/datause"
+	"cxrepro/internal/lru"
 )
 
 // docs loads documents by reference and keeps the last ones decoded: every chunk of a
 // stage asks for the same plan and manifest.
-type docs struct {
-	store *artifacts.Repository
+type docs struct{ kept *lru.Cache[docKey, any] }
 
-	mu   sync.Mutex // guards kept and order
-	kept map[artifacts.Digest]any
-	// order lists digests, oldest use first.
-	order []artifacts.Digest
+// docKey is a document as it is decoded: calls and stages each read a plan in their own way.
+type docKey struct {
+	digest artifacts.Digest
+	as     reflect.Type
 }
 
 // docsKept is how many decoded documents stay: a plan, a manifest, a row list, twice.
 const docsKept = 8
 
-func newDocs(store *artifacts.Repository) *docs {
-	return &docs{store: store, kept: map[artifacts.Digest]any{}}
-}
+func newDocs() *docs { return &docs{kept: lru.New[docKey, any](docsKept)} }
 
 // load returns the document behind ref, decoding it once.
 func load[T any](ctx context.Context, d *docs, ref artifacts.Ref, decode func(ctx context.Context, ref artifacts.Ref) (T, error)) (T, error) {
-	d.mu.Lock()
-	if v, ok := d.kept[ref.Digest].(T); ok {
-		d.touch(ref.Digest)
-		d.mu.Unlock()
-		return v, nil
-	}
-	d.mu.Unlock()
-	v, err := decode(ctx, ref)
+	v, err := d.kept.Load(docKey{ref.Digest, reflect.TypeFor[T]()}, func() (any, int64, error) {
+		v, err := decode(ctx, ref)
+		return v, 1, err
+	})
 	if err != nil {
-		return v, err
+		var none T
+		return none, err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.kept[ref.Digest] = v
-	d.touch(ref.Digest)
-	if len(d.order) > docsKept {
-		delete(d.kept, d.order[0])
-		d.order = d.order[1:]
-	}
-	return v, nil
-}
-
-// touch makes a digest the most recently used. The caller holds mu.
-func (d *docs) touch(digest artifacts.Digest) {
-	for i, o := range d.order {
-		if o == digest {
-			d.order = append(d.order[:i], d.order[i+1:]...)
-			break
-		}
-	}
-	d.order = append(d.order, digest)
+	return v.(T), nil
 }
 
 // getJSON reads and decodes a JSON blob.
