@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strconv"
 
 	"cxrepro/artifacts"
 	"cxrepro/experiments"
@@ -166,23 +167,26 @@ func (s *asks) modelRequest(a *Activities, ctx context.Context, q *question, p *
 		return err
 	}
 	q.request.Draw = q.in.Call.Draw
-	var t dialogue.Transcript
-	if b.System != "" {
-		t = t.System(b.System)
+	said := make([]cxreasonbench.SaidTurn, len(q.in.History))
+	for i, h := range q.in.History {
+		said[i] = cxreasonbench.SaidTurn{Key: h.Key, Case: strconv.Itoa(h.Case), Reply: h.Reply}
 	}
-	for _, said := range q.in.History {
-		if t, _, err = s.ask(a, ctx, q, b, t, said.Case, said.Key, rule); err != nil {
-			return err
-		}
-		reply, err := s.answer(ctx, said.Reply)
+	content := func(text string, key cxreasonbench.Key) (cxreasonbench.Content, error) {
+		number, err := caseNumber(text)
 		if err != nil {
-			return fmt.Errorf("reply to %s: %w", said.Key, err)
+			return cxreasonbench.Content{}, err
 		}
-		t = t.Answered(reply.Text)
-		q.materials = append(q.materials, provenance.Describe("answer to "+said.Key.String(), said.Reply))
+		// The question is the last one that is put before the model.
+		var shown cxreasonbench.Content
+		shown, q.item, err = s.shown(a, ctx, q, b, number, key, rule)
+		return shown, err
 	}
-	t, q.item, err = s.ask(a, ctx, q, b, t, q.in.Case, q.in.Call.Key, rule)
-	q.request.Transcript = t
+	reply := func(t cxreasonbench.SaidTurn) (string, error) {
+		r, err := s.answer(ctx, t.Reply)
+		q.materials = append(q.materials, provenance.Describe("answer to "+t.Key.String(), t.Reply))
+		return r.Text, err
+	}
+	q.request.Transcript, err = cxreasonbench.Conversation(b.System, said, strconv.Itoa(q.in.Case), q.in.Call.Key, content, reply)
 	return err
 }
 
@@ -203,28 +207,28 @@ func decodingOf(of experiments.EvaluationOf, e *experiments.Evaluation) lvlm.Dec
 	return d
 }
 
-// ask adds a question of a case with its pictures.
-func (s *asks) ask(a *Activities, ctx context.Context, q *question, b *askBenchmark, t dialogue.Transcript, number int, key cxreasonbench.Key, rule picture.Rule) (dialogue.Transcript, *cxreasonbench.Question, error) {
+// shown returns what a question of a case puts before the model, its pictures as they are sent.
+func (s *asks) shown(a *Activities, ctx context.Context, q *question, b *askBenchmark, number int, key cxreasonbench.Key, rule picture.Rule) (cxreasonbench.Content, *cxreasonbench.Question, error) {
 	c, err := s.oneCase(ctx, b, number)
 	if err != nil {
-		return t, nil, err
+		return cxreasonbench.Content{}, nil, err
 	}
 	item, ok := c.questions[key]
 	if !ok {
-		return t, nil, fail(contract.ErrTypeSpec, "case %d has no question %s", number, key)
+		return cxreasonbench.Content{}, nil, fail(contract.ErrTypeSpec, "case %d has no question %s", number, key)
 	}
-	refs := make([]artifacts.Ref, len(item.Pictures))
+	out := cxreasonbench.Content{Text: item.Text, Images: make([]artifacts.Ref, len(item.Pictures))}
 	for i, p := range item.Pictures {
 		stored, ok := c.pictures[p.Path]
 		if !ok {
-			return t, nil, fail(contract.ErrTypeSpec, "case %d, %s: picture %d is not in the case's document", number, key, i)
+			return out, nil, fail(contract.ErrTypeSpec, "case %d, %s: picture %d is not in the case's document", number, key, i)
 		}
-		if refs[i], err = s.picture(a, ctx, q, stored, rule); err != nil {
-			return t, nil, fmt.Errorf("case %d, %s, picture %d: %w", number, key, i, err)
+		if out.Images[i], err = s.picture(a, ctx, q, stored, rule); err != nil {
+			return out, nil, fmt.Errorf("case %d, %s, picture %d: %w", number, key, i, err)
 		}
-		q.materials = append(q.materials, provenance.Describe("picture of "+key.String(), refs[i]))
+		q.materials = append(q.materials, provenance.Describe("picture of "+key.String(), out.Images[i]))
 	}
-	return t.Ask(item.Text, refs...), item, nil
+	return out, item, nil
 }
 
 // judgeRequest puts one reply before the judge.

@@ -290,21 +290,36 @@ func TestConversation(t *testing.T) {
 		}
 		return c, nil
 	}
-	reply := func(turn Turn) (string, error) { return fmt.Sprintf("draw %d", turn.Kept), nil }
-	tr, err := Conversation("system", s, content, reply)
+	s.Turns[0].Draws[1].Reply = picture // the kept one
+	reply := func(turn SaidTurn) (string, error) {
+		if turn.Reply != picture {
+			return "", fmt.Errorf("not the kept reply: %v", turn.Reply)
+		}
+		return "draw 1", nil
+	}
+	ask := s.Step().Ask
+	tr, err := Conversation("system", s.Said(), ask.Case, ask.Key, content, reply)
 	if err != nil || tr.Validate() != nil {
 		t.Fatal(err, tr.Validate())
 	}
 	if got := tr.Messages[2].Text(); got != "draw 1" || tr.Turns() != 2 || len(tr.Images()) != 1 || tr.Messages[3].Text() != "case criteria_0" {
 		t.Errorf("%+v", tr)
 	}
+	lost := errors.New("lost")
+	if _, err := Conversation("", s.Said(), ask.Case, ask.Key, content, func(SaidTurn) (string, error) { return "", lost }); !errors.Is(err, lost) {
+		t.Errorf("a lost reply: %v", err)
+	}
 	done, _ := feed(t, s, Wrong)
-	if _, err := Conversation("", done, content, reply); !errors.Is(err, ErrNotAsked) {
+	finished, err := NewSession(done, SessionOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := finished.Context(Call{Kind: CallModel, Key: ask.Key}); !errors.Is(err, ErrNotAsked) {
 		t.Errorf("a finished dialogue: %v", err)
 	}
-	lost := errors.New("lost")
-	if _, err := Conversation("", s, content, func(Turn) (string, error) { return "", lost }); !errors.Is(err, lost) {
-		t.Errorf("a lost reply: %v", err)
+	absent := func(string, Key) (Content, error) { return Content{}, lost }
+	if _, err := Conversation("", nil, ask.Case, ask.Key, absent, reply); !errors.Is(err, lost) {
+		t.Errorf("a question that is not there: %v", err)
 	}
 }
 

@@ -6,14 +6,6 @@ import (
 	"cxrepro/artifacts"
 )
 
-// SaidTurn is an earlier turn as a model sees it: the question, of which case, and the reply
-// that was kept.
-type SaidTurn struct {
-	Key   Key
-	Case  string
-	Reply artifacts.Ref
-}
-
 // CallContext is what a call depends on beside its name.
 type CallContext struct {
 	// Case is the case whose question is asked or judged.
@@ -48,9 +40,7 @@ func (s *Session) Context(c Call) (CallContext, error) {
 		}
 		return out, nil
 	}
-	for _, t := range s.state.Turns {
-		out.History = append(out.History, SaidTurn{Key: t.Key, Case: t.Case, Reply: t.Draws[t.Kept].Reply})
-	}
+	out.History = s.state.Said()
 	return out, nil
 }
 

@@ -190,8 +190,8 @@ func (e *evaluate) content(k map[string]*known) func(string, cxreasonbench.Key) 
 func (e *evaluate) outcome(cases map[string]*known, s cxreasonbench.State) cxreasonbench.Outcome {
 	e.t.Helper()
 	step := s.Step()
-	transcript, err := cxreasonbench.Conversation(cxreasonbench.Prompts().System(), s, e.content(cases),
-		func(t cxreasonbench.Turn) (string, error) { return e.replies[t.Draws[t.Kept].Reply.Digest], nil })
+	transcript, err := cxreasonbench.Conversation(cxreasonbench.Prompts().System(), s.Said(), step.Ask.Case, step.Ask.Key, e.content(cases),
+		func(t cxreasonbench.SaidTurn) (string, error) { return e.replies[t.Reply.Digest], nil })
 	if err != nil {
 		e.t.Fatal(err)
 	}
