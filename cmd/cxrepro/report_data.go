@@ -32,11 +32,7 @@ const answersKept = 20000
 //
 // Errors: usage errors that name what there is.
 func (a *app) openEvaluation(ctx context.Context, which string) (*evaluated, error) {
-	store, err := a.openStore(ctx)
-	if err != nil {
-		return nil, err
-	}
-	list, err := reproductions(ctx, store)
+	store, list, err := a.remembers(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -34,6 +34,16 @@ func (r *remembered) ended() time.Time {
 	return r.Started
 }
 
+// remembers opens the store and lists the reproductions that it knows.
+func (a *app) remembers(ctx context.Context) (*artifacts.Repository, []*remembered, error) {
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	list, err := reproductions(ctx, store)
+	return store, list, err
+}
+
 // reproductions lists what the store knows, finished or not, the one that was begun last
 // first.
 func reproductions(ctx context.Context, store *artifacts.Repository) ([]*remembered, error) {
@@ -185,11 +195,7 @@ func (a *app) named(ctx context.Context, which string, fits func(*remembered) bo
 	if _, ok := launchSpec(which); ok || reproductionID.MatchString(which) {
 		return which, nil
 	}
-	store, err := a.openStore(ctx)
-	if err != nil {
-		return "", err
-	}
-	list, err := reproductions(ctx, store)
+	_, list, err := a.remembers(ctx)
 	if err != nil {
 		return "", err
 	}

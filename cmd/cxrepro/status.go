@@ -27,11 +27,7 @@ func (a *app) statusAll(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	store, err := a.openStore(ctx)
-	if err != nil {
-		return err
-	}
-	there, err := reproductions(ctx, store)
+	_, there, err := a.remembers(ctx)
 	if err != nil {
 		return err
 	}
@@ -153,11 +149,7 @@ func underWay(ctx context.Context, c client.Client, list []known) ([]known, erro
 // statusOne describes one reproduction: its receipt if it is finished, its progress while the
 // server knows it, else what the store remembers.
 func (a *app) statusOne(ctx context.Context, which string) (err error) {
-	store, err := a.openStore(ctx)
-	if err != nil {
-		return err
-	}
-	list, err := reproductions(ctx, store)
+	store, list, err := a.remembers(ctx)
 	if err != nil {
 		return err
 	}

@@ -22,11 +22,7 @@ func hasBenchmark(r *remembered) bool { return r.receipt != nil && !r.receipt.Be
 
 // exportBenchmark writes the benchmark of a reproduction in the official layout.
 func (a *app) exportBenchmark(ctx context.Context, f benchmarkFlags) error {
-	store, err := a.openStore(ctx)
-	if err != nil {
-		return err
-	}
-	list, err := reproductions(ctx, store)
+	store, list, err := a.remembers(ctx)
 	if err != nil {
 		return err
 	}
