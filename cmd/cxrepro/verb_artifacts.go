@@ -14,6 +14,7 @@ import (
 	"cxrepro/artifacts"
 	"cxrepro/artifacts/dirstore"
 	"cxrepro/artifacts/storeurl"
+	"cxrepro/internal/catalog"
 )
 
 func newArtifactsCommand(a *app) *cobra.Command {
@@ -230,25 +231,14 @@ statements, model calls, lineage. It only makes questions quick; nothing is lost
 
 With --json: {"steps","removed_steps","calls","artifacts","links","read","forgotten"}.`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) (err error) {
-			store, err := a.readStore(c.Context())
-			if err != nil {
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.withCatalog(c.Context(), (*catalog.Catalog).Reindex, func(_ *catalog.Catalog, n catalog.Counts) error {
+				if a.JSON() {
+					return a.printJSON(n)
+				}
+				_, err := fmt.Fprintf(a.out, "%d entries, %d removed ones, %d model calls, %d artifacts, %d lineage links\n", n.Steps, n.Removed, n.Calls, n.Artifacts, n.Links)
 				return err
-			}
-			cat, err := a.openCatalog(c.Context(), store)
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, cat.Close()) }()
-			k, err := cat.Reindex(c.Context(), store, a.catalogOptions())
-			if err != nil {
-				return artifactsError(err)
-			}
-			if a.JSON() {
-				return a.printJSON(k)
-			}
-			_, err = fmt.Fprintf(a.out, "%d entries, %d removed ones, %d model calls, %d artifacts, %d lineage links\n", k.Steps, k.Removed, k.Calls, k.Artifacts, k.Links)
-			return err
+			})
 		},
 	}
 }

@@ -35,32 +35,21 @@ With --json: {"digest","steps","removed_steps","calls","artifacts","links","read
 
 Exit codes: 0 ok; 6 store unreachable.`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) (err error) {
-			store, err := a.readStore(c.Context())
-			if err != nil {
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.withCatalog(c.Context(), (*catalog.Catalog).Update, func(cat *catalog.Catalog, n catalog.Counts) error {
+				d, err := cat.Digest(c.Context())
+				if err != nil {
+					return err
+				}
+				if a.JSON() {
+					return a.printJSON(struct {
+						Digest artifacts.Digest `json:"digest"`
+						catalog.Counts
+					}{d, n})
+				}
+				_, err = fmt.Fprintln(a.out, d)
 				return err
-			}
-			cat, err := a.openCatalog(c.Context(), store)
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, cat.Close()) }()
-			n, err := cat.Update(c.Context(), store, a.catalogOptions())
-			if err != nil {
-				return artifactsError(err)
-			}
-			d, err := cat.Digest(c.Context())
-			if err != nil {
-				return err
-			}
-			if a.JSON() {
-				return a.printJSON(struct {
-					Digest artifacts.Digest `json:"digest"`
-					catalog.Counts
-				}{d, n})
-			}
-			_, err = fmt.Fprintln(a.out, d)
-			return err
+			})
 		},
 	}
 }
@@ -156,6 +145,25 @@ func (l *listing) materials(ctx context.Context, cat *catalog.Catalog, name stri
 
 func (a *app) openCatalog(ctx context.Context, store *artifacts.Repository) (*catalog.Catalog, error) {
 	return catalog.Open(ctx, filepath.Join(a.StateDir(), "cache"), store.URL())
+}
+
+// withCatalog brings the store's catalog up to date, or makes it anew, with fill and hands it and
+// what it counts to use.
+func (a *app) withCatalog(ctx context.Context, fill func(*catalog.Catalog, context.Context, *artifacts.Repository, catalog.Options) (catalog.Counts, error), use func(*catalog.Catalog, catalog.Counts) error) (err error) {
+	store, err := a.readStore(ctx)
+	if err != nil {
+		return err
+	}
+	cat, err := a.openCatalog(ctx, store)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cat.Close()) }()
+	n, err := fill(cat, ctx, store, a.catalogOptions())
+	if err != nil {
+		return artifactsError(err)
+	}
+	return use(cat, n)
 }
 
 // catalogOptions: answers of models are texts, they refer to nothing.
