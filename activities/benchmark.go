@@ -1,10 +1,8 @@
 package activities
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -16,23 +14,6 @@ import (
 	"cxrepro/internal/cxr"
 	"cxrepro/internal/cxreasonbench"
 )
-
-// Media types of pictures that are put to a model.
-const (
-	pngMediaType  = "image/png"
-	jpegMediaType = "image/jpeg"
-)
-
-// pictureType tells the media type of a picture from its first bytes.
-func pictureType(data []byte) (string, error) {
-	switch {
-	case bytes.HasPrefix(data, []byte("\x89PNG\r\n\x1a\n")):
-		return pngMediaType, nil
-	case bytes.HasPrefix(data, []byte("\xff\xd8\xff")):
-		return jpegMediaType, nil
-	}
-	return "", errors.New("the picture is neither PNG nor JPEG")
-}
 
 // radiograph reads an entry's file, which must have the bytes that ingest saw, and decodes it.
 func (a *Activities) radiograph(ctx context.Context, pl *plan, e contract.Entry) ([]byte, *cxr.Image, error) {

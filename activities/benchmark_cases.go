@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -149,7 +150,7 @@ func (m *caseMaker) clean(err error) error {
 // make builds items, pictures and document.
 func (m *caseMaker) make(ctx context.Context) (*contract.CaseDoc, error) {
 	e, s := &m.drawn.Entry, m.drawn.Source
-	bytes, img, err := m.a.radiograph(ctx, m.plan, *e)
+	film, img, err := m.a.radiograph(ctx, m.plan, *e)
 	if err != nil {
 		return nil, err
 	}
@@ -187,16 +188,16 @@ func (m *caseMaker) make(ctx context.Context) (*contract.CaseDoc, error) {
 	}
 	store := m.a.opts.Store.ForClass(m.plan.class())
 	for path, data := range pictures {
-		if doc.Pictures[path], err = store.Put(ctx, data, pngMediaType); err != nil {
+		if doc.Pictures[path], err = store.Put(ctx, data, cxr.FormatPNG.MediaType()); err != nil {
 			return nil, err
 		}
 		m.p.progress()
 	}
-	mime, err := pictureType(bytes)
+	h, err := cxr.ReadHeader(bytes.NewReader(film))
 	if err != nil {
 		return nil, err
 	}
-	doc.Pictures[s.Radiograph], err = store.Put(ctx, bytes, mime)
+	doc.Pictures[s.Radiograph], err = store.Put(ctx, film, h.Format.MediaType())
 	doc.Items = items
 	return doc, err
 }
