@@ -159,20 +159,20 @@ func (r *release) cases() (n int) {
 	return n
 }
 
-// learn reads the first cases of every task for the criteria, until each version has been an
-// answer.
+// learn reads the first case of every task for the criteria.
 func (r *release) learn() error {
 	for _, task := range slices.Sorted(maps.Keys(r.lists)) {
-		for place, id := range r.lists[task][:min(1, len(r.lists[task]))] {
-			files, err := r.files(task, place, id)
-			if err != nil {
-				return err
-			}
-			for i := range files {
-				r.importer.Learn(&files[i])
-			}
-			r.p.progress()
+		if len(r.lists[task]) == 0 {
+			continue
 		}
+		files, err := r.files(task, 0, r.lists[task][0])
+		if err != nil {
+			return err
+		}
+		for i := range files {
+			r.importer.Learn(&files[i])
+		}
+		r.p.progress()
 	}
 	var err error
 	r.learned, err = r.importer.Learned()
@@ -209,38 +209,24 @@ func (r *release) nameless(err error, id string) string {
 	return strings.ReplaceAll(text, id, "<case>")
 }
 
-// read imports every case, a few at a time.
+// read imports every case, a few at a time. After an error no other case is begun; those in
+// hand are finished.
 func (r *release) read(t *tally) error {
-	g, _ := errgroup.WithContext(r.p.work)
+	g, failed := errgroup.WithContext(context.WithoutCancel(r.p.work)) // done when a case fails
 	g.SetLimit(max(r.a.opts.Ahead, runtime.GOMAXPROCS(0)))
-	var once sync.Once
-	var first error
-	broken := func() bool {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		return first != nil
-	}
 	var stop error
 	for _, task := range cxreasonbench.Tasks() {
 		for place, id := range r.lists[task.String()] {
-			if stop = r.p.next(); stop != nil || broken() {
+			if stop = r.p.next(); stop != nil || failed.Err() != nil {
 				break
 			}
 			g.Go(func() error {
-				err := r.one(task, place, id, t)
-				if err != nil {
-					once.Do(func() {
-						r.mu.Lock()
-						defer r.mu.Unlock()
-						first = err
-					})
-				}
-				r.p.step(1)
-				return nil
+				defer r.p.step(1)
+				return r.one(task, place, id, t)
 			})
 		}
 	}
-	return errors.Join(g.Wait(), first, stop)
+	return errors.Join(g.Wait(), stop)
 }
 
 // one imports a case. place is its place in the case list, which names it in messages.
