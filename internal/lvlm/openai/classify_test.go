@@ -174,6 +174,27 @@ func TestNoJSON(t *testing.T) {
 	}
 }
 
+// TestNoJSONUnfinished: whoever stops reading such a page learns nothing about the card.
+func TestNoJSONUnfinished(t *testing.T) {
+	s := newStandIn(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(http.StatusOK)
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	})
+	o := options(s)
+	o.Timeout = 200 * time.Millisecond
+	var e *lvlm.CallError
+	if _, err := client(t, o).Ask(context.Background(), request(), pictures.Fetch); !errors.As(err, &e) || e.Class != lvlm.Transient || e.Status != 200 {
+		t.Errorf("a page that stalls: %#v", err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := client(t, options(s)).Ask(ctx, request(), pictures.Fetch); !errors.As(err, &e) || e.Class != lvlm.Transient || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("interrupted: %#v", err)
+	}
+}
+
 // TestConnections: everything that can break on the way is transient, one request each, and
 // says whether the request may have arrived.
 func TestConnections(t *testing.T) {

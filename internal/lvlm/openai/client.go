@@ -110,13 +110,13 @@ func (c *Client) Ask(ctx context.Context, r lvlm.Request, fetch lvlm.PictureFunc
 	switch {
 	case res != nil && (res.StatusCode < 200 || res.StatusCode > 299):
 		reply, err = c.rejected(r, res)
-	case err != nil && res != nil && !isJSON(res.Header):
-		err = &lvlm.CallError{Class: lvlm.Configured, Status: res.StatusCode, Sent: true,
-			Detail: "the reply is no JSON; is the card's url the base of the API?"}
 	case err != nil:
 		e := wire.Failure(ctx, err, c.o.Timeout, watch.Sent())
 		if res != nil {
 			e.Status = res.StatusCode
+			if try.Err() == nil && !isJSON(res.Header) {
+				e.Class, e.Detail = lvlm.Configured, "the reply is no JSON; is the card's url the base of the API?"
+			}
 		}
 		err = e
 	default:
