@@ -358,14 +358,11 @@ func (l layout) addModel(t *report.Table, b block, e Evaluation, scores PathScor
 	known := false
 	for _, col := range l.columns(b.path) {
 		c, _ := b.row(scores).Cell(col)
-		in := e.Intervals[b.path].of(b, col)
-		refines := b.refines() && Refines(b.path, col)
-		cell := b.cell(scores, c, o.Standard, in)
+		cell := b.cell(scores, c, o.Standard, e.Intervals[b.path].of(b, col))
 		if p, ok := o.Published.Figure(b.path, l.sampling, b.key, e.Model, col); ok {
 			known = true
-			v, why := compareFigures(c, p, refines, in, b.cases(scores, c))
-			cell = beside(cell, p.String(), v, why)
-			paper = append(paper, report.Text(p.String()+" "+v.Sign()).Lighter())
+			cell = b.beside(cell, &e, scores, c, p)
+			paper = append(paper, report.Text(p.String()+" "+cell.Verdict.Sign()).Lighter())
 		} else {
 			paper = append(paper, report.Text("").Lighter())
 		}
@@ -387,21 +384,24 @@ func (b block) cases(s PathScores, c Cell) int {
 	if b.group == 0 {
 		return c.Plain.N
 	}
-	n := 0
-	for _, t := range Tasks() {
-		if !b.group.Has(t) {
-			continue
-		}
-		if cell, ok := s.Tasks[t].Cell(c.Column); ok && cell.Plain.Known {
-			n += cell.Plain.N
-		}
-	}
-	return n
+	pool, _ := s.pooled(b.group, c.Column)
+	return pool.N
 }
 
 // GroupCell is a group's figure of an evaluation as tables show it, beside the published one
 // where there is one. A path that was not evaluated has none.
 func GroupCell(e *Evaluation, p Path, g Group, col Column, published *Published) report.Cell {
+	f, printed := published.Figure(p, e.Sampling, g.String(), e.Model, col)
+	return groupCell(e, p, g, col, f, printed)
+}
+
+// GroupCellBeside is the cell of [GroupCell] beside a figure that stands in none of the paper's
+// tables.
+func GroupCellBeside(e *Evaluation, p Path, g Group, col Column, f PublishedFigure) report.Cell {
+	return groupCell(e, p, g, col, f, true)
+}
+
+func groupCell(e *Evaluation, p Path, g Group, col Column, f PublishedFigure, printed bool) report.Cell {
 	scores, ok := e.path(p)
 	if !ok {
 		return report.None(PathTitle(p) + " is not part of this evaluation")
@@ -411,11 +411,9 @@ func GroupCell(e *Evaluation, p Path, g Group, col Column, published *Published)
 	if !ok {
 		return report.None(PathTitle(p) + " has no such column")
 	}
-	in := e.Intervals[p].of(b, col)
-	cell := b.cell(scores, c, false, in)
-	if f, ok := published.Figure(p, e.Sampling, b.key, e.Model, col); ok {
-		v, why := compareFigures(c, f, b.refines() && Refines(p, col), in, b.cases(scores, c))
-		cell = beside(cell, f.String(), v, why)
+	cell := b.cell(scores, c, false, e.Intervals[p].of(b, col))
+	if printed {
+		cell = b.beside(cell, e, scores, c, f)
 	}
 	return cell
 }
@@ -447,12 +445,13 @@ func (b block) cell(scores PathScores, c Cell, standard bool, in CellInterval) r
 	return cell.With(d)
 }
 
-func beside(c report.Cell, published string, v report.Verdict, why string) report.Cell {
-	c = c.Beside(published, v)
+// beside puts a published figure with its verdict and the reason beside our cell of c.
+func (b block) beside(cell report.Cell, e *Evaluation, scores PathScores, c Cell, f PublishedFigure) report.Cell {
+	v, why := compareFigures(c, f, b.refines() && Refines(b.path, c.Column), e.Intervals[b.path].of(b, c.Column), b.cases(scores, c))
 	d := report.Detail{}
-	if c.Detail != nil {
-		d = *c.Detail
+	if cell.Detail != nil {
+		d = *cell.Detail
 	}
 	d.Why = why
-	return c.With(d)
+	return cell.Beside(f.String(), v).With(d)
 }

@@ -3,7 +3,6 @@ package evaluation
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 
 	"cxrepro/internal/cxreasonbench"
 	"cxrepro/internal/report"
@@ -90,21 +89,15 @@ func (d *Document) claims() *report.Table {
 	for _, x := range c.Text {
 		column, _ := cxreasonbench.ParseColumn(x.Column)
 		group, _ := groupOf(x.Group)
-		cell, verdict, why := report.None("no such evaluation is in this report"), report.NotComputable, "no such evaluation is in this report"
+		cell := report.None("no such evaluation is in this report")
 		for i := range d.evaluations {
-			e := &d.evaluations[i]
-			if e.Model != x.Model || e.Sampling != x.Sampling {
-				continue
+			if e := &d.evaluations[i]; e.Model == x.Model && e.Sampling == x.Sampling {
+				cell = cxreasonbench.GroupCellBeside(e, x.Path, group, column, cxreasonbench.PublishedFigure{Known: true, Value: x.Value})
 			}
-			cell = cxreasonbench.GroupCell(e, x.Path, group, column, nil)
-			verdict, why = claimVerdict(cell, x.Value)
 		}
-		detail := report.Detail{}
-		if cell.Detail != nil {
-			detail = *cell.Detail
+		if cell.Verdict == 0 { // nothing of ours to compare
+			cell = cell.Beside(fmt.Sprintf("%.2f", x.Value), report.NotComputable).With(report.Detail{Why: cell.Why()})
 		}
-		detail.Why = why
-		cell = cell.Beside(fmt.Sprintf("%.2f", x.Value), verdict).With(detail)
 		t.Add(report.Text(x.Says), report.Text(x.Model), report.Text(cxreasonbench.PathTitle(x.Path)), report.Text(x.Sampling.String()),
 			report.Text(x.Group), report.Text(columnWords(column)), cell)
 	}
@@ -112,20 +105,4 @@ func (d *Document) claims() *report.Table {
 		t.Notes = append(t.Notes, "Source: "+c.Source)
 	}
 	return t
-}
-
-func claimVerdict(cell report.Cell, published float64) (report.Verdict, string) {
-	switch {
-	case cell.Why() != "":
-		return report.NotComputable, "ours has no value"
-	case math.Round(100**cell.Detail.Value) == math.Round(100*published):
-		return report.Reproduced, ""
-	case cell.Detail.Interval == nil:
-		return report.NotComputable, "no bootstrap interval was computed"
-	case published >= cell.Detail.Interval.Low-0.005 && published <= cell.Detail.Interval.High+0.005:
-		return report.WithinNoise, ""
-	case cell.Detail.Interval.High <= cell.Detail.Interval.Low:
-		return report.NotComputable, cxreasonbench.TooFewResamples
-	}
-	return report.Off, "outside our 95 % bootstrap interval"
 }
