@@ -119,7 +119,7 @@ func shareCell(s Standard, k, n int, formula string) report.Cell {
 }
 
 func (s Standard) interval() *report.Range {
-	return &report.Range{Mid: s.Share, Low: s.Low, High: s.High, HasMid: true}
+	return &report.Range{Mid: s.Share, Low: s.Low, High: s.High}
 }
 
 // PathTitle names a path as the paper does, for example "Re-evaluated Path 1".

@@ -19,11 +19,9 @@ type Detail struct {
 	Why string
 }
 
-// Range is an interval, with the value in it where there is one.
-type Range struct {
-	Mid, Low, High float64
-	HasMid         bool
-}
+// Range is an interval. Mid is the value in it, of a textbook reading; a bootstrap interval has
+// none.
+type Range struct{ Mid, Low, High float64 }
 
 // With adds detail to a cell.
 func (c Cell) With(d Detail) Cell {

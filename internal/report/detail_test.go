@@ -19,7 +19,7 @@ func detailed() *Table {
 	}
 	c := Figure("36.39 (18.20)", 1, 1, "f").Beside("40.10", Off).With(Detail{
 		Value: &v, Refined: &refined, RefinedFormula: "g", Why: "it lies outside",
-		Standard: &Range{Mid: 1, Low: 0.2065, High: 1, HasMid: true}, Interval: &Range{Low: 30.1, High: 39.9},
+		Standard: &Range{Mid: 1, Low: 0.2065, High: 1}, Interval: &Range{Low: 30.1, High: 39.9},
 	})
 	t.AddHead(Text("Path 1"), Text("A"), c, None("no case came here"))
 	t.Add(Text("").Lighter(), Text("paper").Lighter(), Text("40.10 x").Lighter(), Text("").Lighter())

@@ -219,7 +219,7 @@ func share(k, n int, formula string) report.Cell {
 	v, _ := p.Value()
 	low, high, _ := p.Wilson(stats.Z95)
 	percent := 100 * v
-	return report.Share(k, n, formula).With(report.Detail{Value: &percent, Standard: &report.Range{Mid: v, Low: low, High: high, HasMid: true}})
+	return report.Share(k, n, formula).With(report.Detail{Value: &percent, Standard: &report.Range{Mid: v, Low: low, High: high}})
 }
 
 func pathsOf(e *contract.SummaryEvaluation) []cxreasonbench.Path {

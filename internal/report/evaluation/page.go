@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 
 	"cxrepro/internal/contract"
@@ -40,8 +41,7 @@ func (d *Document) Mark() string {
 type pageData struct {
 	*Document
 	Name, Paper    string
-	Rules, Build   string
-	Scoring        string
+	Rules          string
 	Notice         string
 	Local          bool
 	Simulated      bool
@@ -120,13 +120,13 @@ func (d *Document) WriteHTML(w io.Writer, t *Transcripts) error {
 func (d *Document) pageData(t *Transcripts) *pageData {
 	s := d.Input.Summary
 	data := &pageData{
-		Document: d, Name: s.Name, Paper: s.Paper, Rules: s.Rules.String(), Build: s.Benchmark.Rules, Scoring: d.scoring(),
+		Document: d, Name: s.Name, Paper: s.Paper, Rules: s.Rules.String(),
 		Simulated: d.Simulated(), Transcripts: t, Undetermined: cxreasonbench.UndeterminedWords(d.undeterminedCases()),
 	}
 	data.Notice, data.Local = ClassNotice(s.Benchmark.DataUse)
 	var names []string
 	for i, e := range s.Evaluations {
-		if name := e.Model.Title; d.simulated(i) && !contains(names, name) {
+		if name := e.Model.Title; d.simulated(i) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -152,15 +152,6 @@ func (d *Document) pageData(t *Transcripts) *pageData {
 		data.Others = append(data.Others, out)
 	}
 	return data
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 // longRows is the number of rows up to which a table is unfolded.
