@@ -1,7 +1,6 @@
 package segment
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -13,28 +12,13 @@ import (
 
 	"cxrepro/internal/anatomy"
 	"cxrepro/internal/cxr"
-	"cxrepro/internal/onnx"
 	"cxrepro/internal/onnx/onnxtest"
-	"cxrepro/internal/resolve"
 )
 
 // library is the real ONNX Runtime, found or fetched once for all tests.
 var library string
 
-func TestMain(m *testing.M) {
-	l, err := resolve.ONNXRuntime(context.Background(), resolve.Options{Progress: func(line string) { fmt.Fprintln(os.Stderr, line) }})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	library = l.Path
-	code := m.Run()
-	if err := onnx.Shutdown(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { onnxtest.Main(m, &library) }
 
 // body gives every structure an ellipse: lungs, heart and trachea where they belong,
 // the others in a regular pattern.

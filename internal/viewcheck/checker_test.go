@@ -1,8 +1,6 @@
 package viewcheck
 
 import (
-	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,26 +12,12 @@ import (
 	"cxrepro/internal/cxr"
 	"cxrepro/internal/onnx"
 	"cxrepro/internal/onnx/onnxtest"
-	"cxrepro/internal/resolve"
 )
 
 // library is the real ONNX Runtime, found or fetched once for all tests.
 var library string
 
-func TestMain(m *testing.M) {
-	l, err := resolve.ONNXRuntime(context.Background(), resolve.Options{Progress: func(line string) { fmt.Fprintln(os.Stderr, line) }})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	library = l.Path
-	code := m.Run()
-	if err := onnx.Shutdown(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { onnxtest.Main(m, &library) }
 
 // meanModel is a model whose heads follow the mean of the prepared picture: output =
 // mean * weights + bias.
