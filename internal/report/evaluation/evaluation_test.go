@@ -377,6 +377,9 @@ func TestPage(t *testing.T) {
 	if !strings.Contains(page[:1024], `content="`+d.Mark()+`"`) {
 		t.Error("the mark is not in the first kilobyte")
 	}
+	if part := build(t, m, Options{Compare: true, Tables: []int{3, 4}}); part.Mark() == d.Mark() {
+		t.Error("a page of some tables bears the mark of the whole report")
+	}
 	if strings.Contains(page, "<b>Other</b>") {
 		t.Error("markup of a model's name is let through")
 	}

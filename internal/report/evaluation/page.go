@@ -28,11 +28,14 @@ var pageTemplate = template.Must(template.New("page.html").Funcs(template.FuncMa
 const pageFormat = "1"
 
 // Mark names result and form of a page; it stands in the first kilobyte of the file, so that a
-// page that is there need not be made again.
+// page that is there need not be made again. A page of some tables only bears another mark.
 func (d *Document) Mark() string {
 	compared := "alone"
 	if d.Options.Compare {
 		compared = "compared"
+	}
+	if n := len(d.Options.Tables); n > 0 {
+		compared += fmt.Sprintf(" %d tables", n)
 	}
 	return d.Input.Result + " " + compared + " " + pageFormat
 }
