@@ -27,12 +27,8 @@ func (d *Document) terminals() *report.Table {
 	t.Formulas = []report.Formula{{ID: formulaTerminal, Text: "k of the n draws of the stage"}}
 	for i := range d.Input.Summary.Evaluations {
 		e := &d.Input.Summary.Evaluations[i]
-		model, sampling := label(e)
 		for k, st := range e.Stages {
-			words := []report.Cell{report.Text(model), report.Text(sampling), report.Text(cxreasonbench.PathTitle(st.Path)), report.Text(stageWords(st.Path, st.Stage))}
-			if k > 0 {
-				words[0], words[1] = report.Text(""), report.Text("")
-			}
+			words := append(labelCells(e, k == 0), report.Text(cxreasonbench.PathTitle(st.Path)), report.Text(stageWords(st.Path, st.Stage)))
 			if k > 0 && e.Stages[k-1].Path == st.Path {
 				words[2] = report.Text("")
 			}
@@ -50,6 +46,15 @@ func (d *Document) terminals() *report.Table {
 		}
 	}
 	return t
+}
+
+// labelCells name an evaluation in the first row of its group; in the others they are empty.
+func labelCells(e *contract.SummaryEvaluation, first bool) []report.Cell {
+	if !first {
+		return []report.Cell{report.Text(""), report.Text("")}
+	}
+	model, sampling := label(e)
+	return []report.Cell{report.Text(model), report.Text(sampling)}
 }
 
 // terminalWords names a terminal outcome for a reader.
@@ -91,7 +96,6 @@ func (d *Document) agreement() *report.Table {
 	}
 	for i := range d.Input.Summary.Evaluations {
 		e := &d.Input.Summary.Evaluations[i]
-		model, sampling := label(e)
 		for k, p := range pathsOf(e) {
 			both, unread, all := compareReadings(e, p)
 			if all == 0 {
@@ -102,11 +106,7 @@ func (d *Document) agreement() *report.Table {
 			if v, ok := both.Kappa(); ok {
 				kappa = report.Figure(fmt.Sprintf("%.3f", v), same.K, same.N, formulaKappa).With(report.Detail{Value: &v})
 			}
-			words := []report.Cell{report.Text(model), report.Text(sampling)}
-			if k > 0 {
-				words[0], words[1] = report.Text(""), report.Text("")
-			}
-			row := append(words, report.Text(cxreasonbench.PathTitle(p)), share(same.K, same.N, formulaAgreement), kappa, share(unread, all, formulaForm))
+			row := append(labelCells(e, k == 0), report.Text(cxreasonbench.PathTitle(p)), share(same.K, same.N, formulaAgreement), kappa, share(unread, all, formulaForm))
 			t.Rows = append(t.Rows, report.Row{Head: k == 0, Cells: row})
 		}
 	}
@@ -146,15 +146,10 @@ func (d *Document) disagreements() *report.Table {
 	t := d.table("disagreements", "Where judge and parser part ways", left("model"), left("sampling"), left("path"), left("stage"), left("judge"), left("parser"), right("replies"))
 	for i := range d.Input.Summary.Evaluations {
 		e := &d.Input.Summary.Evaluations[i]
-		model, sampling := label(e)
 		apart := slices.DeleteFunc(slices.Clone(e.Readings), func(r contract.SummaryReading) bool { return r.Judge == r.Parser })
 		slices.SortStableFunc(apart, func(a, b contract.SummaryReading) int { return b.N - a.N })
 		for k, r := range apart {
-			words := []report.Cell{report.Text(model), report.Text(sampling)}
-			if k > 0 {
-				words[0], words[1] = report.Text(""), report.Text("")
-			}
-			row := append(words, report.Text(cxreasonbench.PathTitle(r.Path)), report.Text(stageWords(r.Path, r.Stage)),
+			row := append(labelCells(e, k == 0), report.Text(cxreasonbench.PathTitle(r.Path)), report.Text(stageWords(r.Path, r.Stage)),
 				report.Text(scoreWords(r.Judge)), report.Text(scoreWords(r.Parser)), report.Count(r.N, ""))
 			t.Rows = append(t.Rows, report.Row{Head: k == 0, Cells: row})
 		}
@@ -182,7 +177,6 @@ func (d *Document) forms() *report.Table {
 	t.Formulas = []report.Formula{{ID: formulaForm, Text: "k of the n kept final replies of measurement tasks"}}
 	for i := range d.Input.Summary.Evaluations {
 		e := &d.Input.Summary.Evaluations[i]
-		model, sampling := label(e)
 		head := true
 		for _, p := range pathsOf(e) {
 			counts, all := map[string]int{}, 0
@@ -195,11 +189,7 @@ func (d *Document) forms() *report.Table {
 			if all == 0 {
 				continue
 			}
-			words := []report.Cell{report.Text(model), report.Text(sampling)}
-			if !head {
-				words[0], words[1] = report.Text(""), report.Text("")
-			}
-			row := append(words, report.Text(cxreasonbench.PathTitle(p)), report.Count(all, ""))
+			row := append(labelCells(e, head), report.Text(cxreasonbench.PathTitle(p)), report.Count(all, ""))
 			for _, f := range cxreasonbench.ValueForms() {
 				row = append(row, share(counts[f.String()], all, formulaForm))
 			}
