@@ -28,8 +28,8 @@ func Parse(file string, data []byte, sets ...string) (*Spec, error) {
 		}
 		origin[path] = "--set " + set
 	}
-	if problems := validate(&s, file, origin); len(problems) > 0 {
-		return nil, &SpecError{Problems: problems}
+	if err := validate(&s, file, origin); err != nil {
+		return nil, err
 	}
 	return &s, nil
 }

@@ -31,10 +31,10 @@ func ParseModelCard(file string, data []byte) (*ModelCard, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &validation{file: file, origin: origin}
+	v := &validation{strictyaml.Findings{File: file, Origin: origin}}
 	v.modelCard(&c)
-	if len(v.problems) > 0 {
-		return nil, &SpecError{Problems: v.problems}
+	if err := v.Err(); err != nil {
+		return nil, err
 	}
 	return &c, nil
 }
@@ -82,32 +82,32 @@ func (c *ModelCard) Pinned() error {
 
 func (v *validation) modelCard(c *ModelCard) {
 	if !cardNameForm.MatchString(c.Name) || len(c.Name) > 64 {
-		v.add("name", "%q: want lower-case letters and digits in words joined by '-' or '.', at most 64", c.Name)
+		v.Add("name", "%q: want lower-case letters and digits in words joined by '-' or '.', at most 64", c.Name)
 	}
 	v.title("title", c.Title)
 	version, err := lvlm.AdapterVersion(c.Adapter)
 	if err != nil {
-		v.add("adapter", "%v", err)
+		v.Add("adapter", "%v", err)
 		return
 	}
 	v.identity(c)
 	if _, err := picture.Parse(c.Pictures); err != nil {
-		v.add("pictures", "%v", err)
+		v.Add("pictures", "%v", err)
 	}
 	if c.MaxPictures < 0 {
-		v.add("max_pictures", "want 0 (no limit) or more, got %d", c.MaxPictures)
+		v.Add("max_pictures", "want 0 (no limit) or more, got %d", c.MaxPictures)
 	}
 	if c.Retries < 0 || c.Retries > maxRetries {
-		v.add("retries", "want 0 to %d, got %d", maxRetries, c.Retries)
+		v.Add("retries", "want 0 to %d, got %d", maxRetries, c.Retries)
 	}
 	v.decoding(c, "greedy", &c.Greedy, version)
 	if t := c.Greedy.Temperature; t != nil && *t != 0 {
-		v.add("greedy.temperature", "want 0, got %v; what samples stands in draws", *t)
+		v.Add("greedy.temperature", "want 0, got %v; what samples stands in draws", *t)
 	}
 	if c.Draws != nil {
 		v.decoding(c, "draws", c.Draws, version)
 		if t := c.Draws.Temperature; t != nil && *t == 0 {
-			v.add("draws.temperature", "0 draws the same reply each time; say what samples")
+			v.Add("draws.temperature", "0 draws the same reply each time; say what samples")
 		}
 	}
 }
@@ -118,16 +118,16 @@ func (v *validation) identity(c *ModelCard) {
 	provider := id.Provider != "" || id.Snapshot != ""
 	switch {
 	case provider && (id.Provider == "" || id.Snapshot == ""):
-		v.add("identity", "provider and snapshot go together: who serves the model, and which dated version")
+		v.Add("identity", "provider and snapshot go together: who serves the model, and which dated version")
 	case provider && !id.Weights.IsZero():
-		v.add("identity", "want weights, or provider with snapshot, not both")
+		v.Add("identity", "want weights, or provider with snapshot, not both")
 	case id.Unpinned != "" && !id.Weights.IsZero():
-		v.add("identity.unpinned", "does not go with weights: a digest pins the model")
+		v.Add("identity.unpinned", "does not go with weights: a digest pins the model")
 	case !provider && id.Weights.IsZero() && id.Unpinned == "":
-		v.add("identity", "want weights, or provider with snapshot, or unpinned with the reason why nobody knows")
+		v.Add("identity", "want weights, or provider with snapshot, or unpinned with the reason why nobody knows")
 	}
 	if c.Adapter == lvlm.Gemini && !provider {
-		v.add("identity", "adapter gemini serves snapshots of a provider, not weights")
+		v.Add("identity", "adapter gemini serves snapshots of a provider, not weights")
 	}
 }
 
@@ -137,36 +137,36 @@ func (v *validation) decoding(c *ModelCard, field string, d *lvlm.Decoding, vers
 	reasoning := has(d.Extra, "reasoning_effort")
 	switch t := d.Temperature; {
 	case t == nil && !reasoning:
-		v.add(field+".temperature", "is missing; the server would choose one")
+		v.Add(field+".temperature", "is missing; the server would choose one")
 	case t != nil && (*t < 0 || *t > 2 || math.IsNaN(*t)):
-		v.add(field+".temperature", "want 0 to 2, got %v", *t)
+		v.Add(field+".temperature", "want 0 to 2, got %v", *t)
 	}
 	if p := d.TopP; p != nil && (!(*p > 0) || *p > 1) {
-		v.add(field+".top_p", "want more than 0 and at most 1, got %v", *p)
+		v.Add(field+".top_p", "want more than 0 and at most 1, got %v", *p)
 	}
 	if d.MaxTokens < 0 {
-		v.add(field+".max_tokens", "want a positive number, got %d", d.MaxTokens)
+		v.Add(field+".max_tokens", "want a positive number, got %d", d.MaxTokens)
 	}
 	for _, name := range sortedKeys(d.Extra) {
 		if err := lvlm.CheckExtra(version, name); err != nil {
-			v.add(field+".extra."+name, "%v", err)
+			v.Add(field+".extra."+name, "%v", err)
 		}
 	}
 	if slices.Contains(d.Stop, "") {
-		v.add(field+".stop", "an empty text would stop every reply")
+		v.Add(field+".stop", "an empty text would stop every reply")
 	}
 	if version == lvlm.GeminiVersion {
 		v.geminiDecoding(field, d)
 		return
 	}
 	if d.ThinkingBudget != nil {
-		v.add(field+".thinking_budget", "goes only with adapter gemini")
+		v.Add(field+".thinking_budget", "goes only with adapter gemini")
 	}
 	if d.MaxTokens == 0 {
-		v.add(field+".max_tokens", "is missing; the server would answer up to its context limit")
+		v.Add(field+".max_tokens", "is missing; the server would answer up to its context limit")
 	}
 	if s := d.Seed; s != nil && *s < 0 {
-		v.add(field+".seed", "want 0 or more, got %d", *s)
+		v.Add(field+".seed", "want 0 or more, got %d", *s)
 	}
 	if c.Identity.Provider == "" {
 		v.ownServer(field, d)
@@ -177,34 +177,34 @@ func (v *validation) decoding(c *ModelCard, field string, d *lvlm.Decoding, vers
 // weights when a request leaves them out.
 func (v *validation) ownServer(field string, d *lvlm.Decoding) {
 	if d.TopP == nil {
-		v.add(field+".top_p", "is missing; a server of open weights may take it from the model's generation_config.json")
+		v.Add(field+".top_p", "is missing; a server of open weights may take it from the model's generation_config.json")
 	}
 	for _, name := range []string{"top_k", "min_p", "repetition_penalty"} {
 		if !has(d.Extra, name) {
-			v.add(field+".extra."+name, "is missing; a server of open weights may take it from the model's generation_config.json")
+			v.Add(field+".extra."+name, "is missing; a server of open weights may take it from the model's generation_config.json")
 		}
 	}
 }
 
 func (v *validation) geminiDecoding(field string, d *lvlm.Decoding) {
 	if d.ThinkingBudget == nil {
-		v.add(field+".thinking_budget", "is missing; the service would choose one, and hidden tokens count against the limit (0 off, -1 as the service likes)")
+		v.Add(field+".thinking_budget", "is missing; the service would choose one, and hidden tokens count against the limit (0 off, -1 as the service likes)")
 	} else if *d.ThinkingBudget < -1 || *d.ThinkingBudget > math.MaxInt32 {
-		v.add(field+".thinking_budget", "want -1, 0 or a number of tokens, got %d", *d.ThinkingBudget)
+		v.Add(field+".thinking_budget", "want -1, 0 or a number of tokens, got %d", *d.ThinkingBudget)
 	}
 	if s := d.Seed; s != nil && (*s < 0 || *s > math.MaxInt32-maxDraws) {
-		v.add(field+".seed", "want 0 to %d, got %d", math.MaxInt32-maxDraws, *s)
+		v.Add(field+".seed", "want 0 to %d, got %d", math.MaxInt32-maxDraws, *s)
 	}
 	if d.MaxTokens > math.MaxInt32 {
-		v.add(field+".max_tokens", "want at most %d, got %d", math.MaxInt32, d.MaxTokens)
+		v.Add(field+".max_tokens", "want at most %d, got %d", math.MaxInt32, d.MaxTokens)
 	}
 	if !has(d.Extra, "safety") {
-		v.add(field+".extra.safety", "is missing; state the threshold of the adjustable harm categories, for example BLOCK_NONE")
+		v.Add(field+".extra.safety", "is missing; state the threshold of the adjustable harm categories, for example BLOCK_NONE")
 	}
 	for name, allowed := range geminiTexts {
 		if x, ok := d.Extra[name]; ok {
 			if s, _ := x.(string); !slices.Contains(allowed, s) {
-				v.add(field+".extra."+name, "%v is not one of %s", x, strings.Join(allowed, ", "))
+				v.Add(field+".extra."+name, "%v is not one of %s", x, strings.Join(allowed, ", "))
 			}
 		}
 	}

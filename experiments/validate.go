@@ -22,35 +22,26 @@ const maxTitle = 200
 // rowMaskCount is the row that a mask source with fewer structures must override.
 const rowMaskCount = "global.mask_count.mask_num_min"
 
-// validation collects problems of a decoded spec.
-type validation struct {
-	file     string
-	origin   map[string]string
-	problems []Problem
-}
-
-func (v *validation) add(field, format string, args ...any) {
-	where := strictyaml.At(v.origin, v.file, field)
-	v.problems = append(v.problems, Problem{Where: where, Field: field, Message: fmt.Sprintf(format, args...)})
-}
+// validation checks the values of a decoded spec or card.
+type validation struct{ strictyaml.Findings }
 
 func (v *validation) oneOf(field, got string, allowed ...string) {
 	if !slices.Contains(allowed, got) {
-		v.add(field, "%q is not one of %s", got, strings.Join(allowed, ", "))
+		v.Add(field, "%q is not one of %s", got, strings.Join(allowed, ", "))
 	}
 }
 
 func (v *validation) title(field, got string) {
 	if got == "" || len(got) > maxTitle {
-		v.add(field, "want 1 to %d characters, got %d", maxTitle, len(got))
+		v.Add(field, "want 1 to %d characters, got %d", maxTitle, len(got))
 	}
 }
 
 // validate checks s across its fields and brings it into normal form.
-func validate(s *Spec, file string, origin map[string]string) []Problem {
-	v := &validation{file: file, origin: origin}
+func validate(s *Spec, file string, origin map[string]string) error {
+	v := &validation{strictyaml.Findings{File: file, Origin: origin}}
 	if !nameForm.MatchString(s.Name) || len(s.Name) > 64 {
-		v.add("name", "%q: want lower-case letters and digits in words joined by '-', at most 64", s.Name)
+		v.Add("name", "%q: want lower-case letters and digits in words joined by '-', at most 64", s.Name)
 	}
 	v.title("paper", s.Paper)
 	if _, err := Rules(s); err != nil {
@@ -68,7 +59,7 @@ func validate(s *Spec, file string, origin map[string]string) []Problem {
 	if s.Expected != nil {
 		v.expected(s.Expected)
 	}
-	return v.problems
+	return v.Err()
 }
 
 // Rules returns the threshold table under the spec's preset and overrides.
@@ -85,11 +76,11 @@ func (v *validation) rules(err error) {
 	var unknown *chexstruct.UnknownRowError
 	switch {
 	case errors.As(err, &value):
-		v.add("thresholds."+value.Row, "%v", value)
+		v.Add("thresholds."+value.Row, "%v", value)
 	case errors.As(err, &unknown):
-		v.add("thresholds."+unknown.Row, "%v", unknown)
+		v.Add("thresholds."+unknown.Row, "%v", unknown)
 	default:
-		v.add("preset", "%v", err)
+		v.Add("preset", "%v", err)
 	}
 }
 
@@ -105,15 +96,15 @@ func (v *validation) tasks(s *Spec) {
 		field := fmt.Sprintf("tasks[%d]", i)
 		switch {
 		case t == chexstruct.Global.String():
-			v.add(field, "the global filter always runs; leave it out")
+			v.Add(field, "the global filter always runs; leave it out")
 		case !slices.Contains(known, t):
-			v.add(field, "no task is called %q; the tasks are %s", t, strings.Join(known, ", "))
+			v.Add(field, "no task is called %q; the tasks are %s", t, strings.Join(known, ", "))
 		case slices.Contains(s.Tasks[:i], t):
-			v.add(field, "%q stands twice", t)
+			v.Add(field, "%q stands twice", t)
 		}
 	}
 	if len(s.Tasks) == 0 {
-		v.add("tasks", "want at least one of %s", strings.Join(known, ", "))
+		v.Add("tasks", "want at least one of %s", strings.Join(known, ", "))
 	}
 	slices.SortFunc(s.Tasks, func(a, b string) int { return slices.Index(known, a) - slices.Index(known, b) })
 }
@@ -121,13 +112,13 @@ func (v *validation) tasks(s *Spec) {
 // root checks the name of a data root.
 func (v *validation) root(field, name string) {
 	if !nameForm.MatchString(name) || len(name) > 64 {
-		v.add(field, "%q: want lower-case letters and digits in words joined by '-'", name)
+		v.Add(field, "%q: want lower-case letters and digits in words joined by '-'", name)
 	}
 }
 
 func (v *validation) dataUse(d *Dataset) {
 	if _, err := datause.Parse(d.DataUse); err != nil {
-		v.add("dataset.data_use", "%v", err)
+		v.Add("dataset.data_use", "%v", err)
 	}
 }
 
@@ -139,34 +130,34 @@ func (v *validation) dataset(d *Dataset) {
 	v.oneOf("dataset.boxes", d.Boxes, BoxesChest, SourceNone)
 	v.oneOf("dataset.lungs", d.Lungs, LungsMask, SourceNone)
 	if len(d.Views) == 0 {
-		v.add("dataset.views", "want at least one view position, for example [PA, AP]")
+		v.Add("dataset.views", "want at least one view position, for example [PA, AP]")
 	}
 	for i, text := range d.Views {
 		if view, ok := cxr.ParseView(text); !ok || view.String() != text {
-			v.add(fmt.Sprintf("dataset.views[%d]", i), "%q is not one of PA, AP, LATERAL, OTHER", text)
+			v.Add(fmt.Sprintf("dataset.views[%d]", i), "%q is not one of PA, AP, LATERAL, OTHER", text)
 		}
 		if slices.Contains(d.Views[:i], text) {
-			v.add(fmt.Sprintf("dataset.views[%d]", i), "%q stands twice", text)
+			v.Add(fmt.Sprintf("dataset.views[%d]", i), "%q stands twice", text)
 		}
 	}
 	slices.Sort(d.Views)
 	if d.Limits.MaxBytes < 1 {
-		v.add("dataset.limits.max_bytes", "want a positive number of bytes, got %d", d.Limits.MaxBytes)
+		v.Add("dataset.limits.max_bytes", "want a positive number of bytes, got %d", d.Limits.MaxBytes)
 	}
 	if d.Limits.MaxPixels < 1 {
-		v.add("dataset.limits.max_pixels", "want a positive number of pixels, got %d", d.Limits.MaxPixels)
+		v.Add("dataset.limits.max_pixels", "want a positive number of pixels, got %d", d.Limits.MaxPixels)
 	}
 	switch q := d.LungsMinDice; {
 	case d.Lungs == LungsMask && q == nil:
-		v.add("dataset.lungs_min_dice", "is missing; dataset.lungs chexmask needs it (0 takes every contour, the publisher advises 0.7)")
+		v.Add("dataset.lungs_min_dice", "is missing; dataset.lungs chexmask needs it (0 takes every contour, the publisher advises 0.7)")
 	case d.Lungs != LungsMask && q != nil:
-		v.add("dataset.lungs_min_dice", "goes only with dataset.lungs chexmask")
+		v.Add("dataset.lungs_min_dice", "goes only with dataset.lungs chexmask")
 	case q != nil && (*q < 0 || *q > 1):
-		v.add("dataset.lungs_min_dice", "want 0 to 1, got %v", *q)
+		v.Add("dataset.lungs_min_dice", "want 0 to 1, got %v", *q)
 	}
 	if s := d.Sampling; s != nil {
 		if s.Limit < 1 {
-			v.add("dataset.sampling.limit", "want a positive number of images, got %d; leave sampling out to take all", s.Limit)
+			v.Add("dataset.sampling.limit", "want a positive number of images, got %d; leave sampling out to take all", s.Limit)
 		}
 		v.oneOf("dataset.sampling.order", s.Order, OrderTable, OrderHash)
 	}
@@ -177,29 +168,29 @@ func (v *validation) masks(m *Masks) {
 	switch m.Source {
 	case MasksONNX:
 		if m.Card == "" {
-			v.add("masks.card", "is missing; masks.source onnx names a model card")
+			v.Add("masks.card", "is missing; masks.source onnx names a model card")
 		}
 		v.oneOf("masks.provider", m.Provider, "cpu", "cuda")
 		if m.Import != nil {
-			v.add("masks.import", "does not go with masks.source onnx")
+			v.Add("masks.import", "does not go with masks.source onnx")
 		}
 	case MasksImport:
 		if m.Card != "" {
-			v.add("masks.card", "does not go with masks.source import")
+			v.Add("masks.card", "does not go with masks.source import")
 		}
 		if m.Provider != "" {
-			v.add("masks.provider", "does not go with masks.source import")
+			v.Add("masks.provider", "does not go with masks.source import")
 		}
 		if m.Import == nil {
-			v.add("masks.import", "is missing; masks.source import needs kind and folder")
+			v.Add("masks.import", "is missing; masks.source import needs kind and folder")
 			return
 		}
 		if m.Import.Folder == "" {
-			v.add("masks.import.folder", "is empty; name the folder of the mask files below the data root")
+			v.Add("masks.import.folder", "is empty; name the folder of the mask files below the data root")
 		}
 		for i, name := range m.Import.Structures {
 			if _, ok := anatomy.ByName(name); !ok {
-				v.add(fmt.Sprintf("masks.import.structures[%d]", i), "no structure is called %q", name)
+				v.Add(fmt.Sprintf("masks.import.structures[%d]", i), "no structure is called %q", name)
 			}
 		}
 	}
@@ -208,13 +199,13 @@ func (v *validation) masks(m *Masks) {
 func (v *validation) expected(e *Expected) {
 	v.title("expected.source", e.Source)
 	if e.Kept > e.Images {
-		v.add("expected.kept", "%d is more than expected.images %d", e.Kept, e.Images)
+		v.Add("expected.kept", "%d is more than expected.images %d", e.Kept, e.Images)
 	}
 	for i, row := range e.Tasks {
 		field := fmt.Sprintf("expected.tasks[%d]", i)
 		task, ok := chexstruct.ParseTask(row.Task)
 		if !ok || !task.Diagnostic() {
-			v.add(field+".task", "no diagnostic task is called %q", row.Task)
+			v.Add(field+".task", "no diagnostic task is called %q", row.Task)
 			continue
 		}
 		sum := 0
@@ -223,7 +214,7 @@ func (v *validation) expected(e *Expected) {
 			sum += row.Labels[string(l)]
 		}
 		if len(row.Labels) != len(labels) || sum != row.Total {
-			v.add(field+".labels", "want a count for each of %v that sum to %d", labels, row.Total)
+			v.Add(field+".labels", "want a count for each of %v that sum to %d", labels, row.Total)
 		}
 	}
 }

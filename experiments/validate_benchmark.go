@@ -17,7 +17,7 @@ func (s *Spec) released() bool { return s.Benchmark != nil && s.Benchmark.Source
 
 // written reports whether a field, or one below it, was given.
 func (v *validation) written(field string) bool {
-	for path := range v.origin {
+	for path := range v.Origin {
 		if path == field || strings.HasPrefix(path, field+".") {
 			return true
 		}
@@ -30,7 +30,7 @@ func (v *validation) stated(fields ...string) bool {
 	ok := true
 	for _, f := range fields {
 		if !v.written(f) {
-			v.add(f, "is missing; every spec states it")
+			v.Add(f, "is missing; every spec states it")
 			ok = false
 		}
 	}
@@ -41,7 +41,7 @@ func (v *validation) stated(fields ...string) bool {
 func (v *validation) absent(because string, fields ...string) {
 	for _, f := range fields {
 		if v.written(f) {
-			v.add(f, "does not go with %s", because)
+			v.Add(f, "does not go with %s", because)
 		}
 	}
 }
@@ -109,7 +109,7 @@ func (v *validation) benchmark(s *Spec) {
 		} else {
 			name = "preset"
 		}
-		v.add(name, "%v", err)
+		v.Add(name, "%v", err)
 	} else {
 		s.Switches = nil
 		for _, o := range rules.Overrides() {
@@ -137,7 +137,7 @@ func (v *validation) benchmark(s *Spec) {
 func (v *validation) built(s *Spec, b *Benchmark) {
 	v.stated("benchmark.cases", "benchmark.sample", "benchmark.pictures", "benchmark.seed")
 	if n := len(cxreasonbench.Tasks()); v.written("benchmark.cases") && b.Cases < n {
-		v.add("benchmark.cases", "%d cases; want at least %d, one for each task", b.Cases, n)
+		v.Add("benchmark.cases", "%d cases; want at least %d, one for each task", b.Cases, n)
 	}
 	var mode cxreasonbench.SampleMode
 	if err := mode.UnmarshalText([]byte(b.Sample)); b.Sample != "" && err != nil {
@@ -150,11 +150,11 @@ func (v *validation) built(s *Spec, b *Benchmark) {
 	v.absent("benchmark.source build", "benchmark.radiographs", "benchmark.counts")
 	for _, t := range cxreasonbench.Tasks() {
 		if !slices.Contains(s.Tasks, t.String()) {
-			v.add("tasks", "%s is missing; a benchmark asks about all twelve tasks, and the wrong options of one are structures of the others", t)
+			v.Add("tasks", "%s is missing; a benchmark asks about all twelve tasks, and the wrong options of one are structures of the others", t)
 		}
 	}
 	if s.Preset == cxreasonbench.AsReleased.String() && b.Cases > len(cxreasonbench.Tasks())*100 && s.Switches[string(cxreasonbench.BuildDeal)] != cxreasonbench.ByQuota {
-		v.add("benchmark.cases", "%d cases are more than 100 a task, for which the released rule has formats; set switches.%s: %s", b.Cases, cxreasonbench.BuildDeal, cxreasonbench.ByQuota)
+		v.Add("benchmark.cases", "%d cases are more than 100 a task, for which the released rule has formats; set switches.%s: %s", b.Cases, cxreasonbench.BuildDeal, cxreasonbench.ByQuota)
 	}
 }
 
@@ -168,34 +168,34 @@ func (v *validation) evaluation(s *Spec) {
 		return
 	}
 	if s.Benchmark == nil {
-		v.add("evaluation", "needs a benchmark section; it says which questions are asked")
+		v.Add("evaluation", "needs a benchmark section; it says which questions are asked")
 	}
 	for i, m := range e.Models {
 		field := fmt.Sprintf("evaluation.models[%d]", i)
 		if m == "" {
-			v.add(field, "is empty; name a model card")
+			v.Add(field, "is empty; name a model card")
 		}
 		if slices.Contains(e.Models[:i], m) {
-			v.add(field, "%q stands twice", m)
+			v.Add(field, "%q stands twice", m)
 		}
 	}
 	if len(e.Models) == 0 {
-		v.add("evaluation.models", "want at least one model card")
+		v.Add("evaluation.models", "want at least one model card")
 	}
 	v.oneOf("evaluation.scoring", e.Scoring, ScoringJudge, ScoringParser)
 	switch {
 	case e.Scoring == ScoringJudge && e.Judge == "":
-		v.add("evaluation.judge", "is missing; scoring judge needs the judge's model card")
+		v.Add("evaluation.judge", "is missing; scoring judge needs the judge's model card")
 	case e.Scoring == ScoringParser && e.Judge != "":
-		v.add("evaluation.judge", "does not go with scoring parser, which asks no judge")
+		v.Add("evaluation.judge", "does not go with scoring parser, which asks no judge")
 	}
 	v.choose("evaluation.sampling", e.Sampling, Greedy, Draws3)
 	v.choose("evaluation.paths", e.Paths, cxreasonbench.Path1.String(), cxreasonbench.Path2.String())
 	if len(e.Paths) > 0 && !slices.Contains(e.Paths, cxreasonbench.Path1.String()) {
-		v.add("evaluation.paths", "path2 goes on from path1; want [path1] or [path1, path2]")
+		v.Add("evaluation.paths", "path2 goes on from path1; want [path1] or [path1, path2]")
 	}
 	if e.Bootstrap < 1 || e.Bootstrap > maxBootstrap {
-		v.add("evaluation.bootstrap", "want 1 to %d resamples, got %d", maxBootstrap, e.Bootstrap)
+		v.Add("evaluation.bootstrap", "want 1 to %d resamples, got %d", maxBootstrap, e.Bootstrap)
 	}
 	if r := e.Retry; r != nil {
 		names := []string{cxreasonbench.JudgeUnparsable}
@@ -204,7 +204,7 @@ func (v *validation) evaluation(s *Spec) {
 		}
 		v.choose("evaluation.retry.outcomes", r.Outcomes, names...)
 		if r.Round < 1 {
-			v.add("evaluation.retry.round", "want 1 for the first repetition, got %d", r.Round)
+			v.Add("evaluation.retry.round", "want 1 for the first repetition, got %d", r.Round)
 		}
 	}
 }
@@ -215,11 +215,11 @@ func (v *validation) choose(field string, got []string, allowed ...string) {
 		at := fmt.Sprintf("%s[%d]", field, i)
 		v.oneOf(at, g, allowed...)
 		if slices.Contains(got[:i], g) {
-			v.add(at, "%q stands twice", g)
+			v.Add(at, "%q stands twice", g)
 		}
 	}
 	if len(got) == 0 {
-		v.add(field, "want at least one of %s", strings.Join(allowed, ", "))
+		v.Add(field, "want at least one of %s", strings.Join(allowed, ", "))
 	}
 	slices.SortFunc(got, func(a, b string) int { return slices.Index(allowed, a) - slices.Index(allowed, b) })
 }

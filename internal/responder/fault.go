@@ -125,42 +125,42 @@ func ParseFaults(file string, data []byte) (*Faults, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &checker{file: file, origin: origin}
+	c := &checker{strictyaml.Findings{File: file, Origin: origin}}
 	if f.Format != FaultFormat {
-		c.say("format", "is %q, want %q", f.Format, FaultFormat)
+		c.Add("format", "is %q, want %q", f.Format, FaultFormat)
 	}
 	for i := range f.Rules {
 		f.Rules[i].check(c, fmt.Sprintf("rules[%d]", i))
 	}
-	return &f, c.err()
+	return &f, c.Err()
 }
 
 func (r *Rule) check(c *checker, at string) {
 	if !slices.Contains(AllFaults(), r.Do) {
-		c.say(at+".do", "is %q, want one of %v", r.Do, AllFaults())
+		c.Add(at+".do", "is %q, want one of %v", r.Do, AllFaults())
 	}
 	c.share(at+".share", r.Share)
 	for name, list := range map[string][]string{"kind": {r.Kind, "model", "judge", "extract"}, "path": {r.Path, "path1", "path2", "re_path1"}, "stage": append([]string{r.Stage}, stageNames()...)} {
 		if list[0] != "" && !slices.Contains(list[1:], list[0]) {
-			c.say(at+"."+name, "is %q, want one of %v", list[0], list[1:])
+			c.Add(at+"."+name, "is %q, want one of %v", list[0], list[1:])
 		}
 	}
 	if r.Task != "" && !taskName(r.Task) {
-		c.say(at+".task", "no task is called %q", r.Task)
+		c.Add(at+".task", "no task is called %q", r.Task)
 	}
 	if r.Status != 0 && (r.Status < 400 || r.Status > 599) {
-		c.say(at+".status", "is %d, want an error's status, 400 to 599", r.Status)
+		c.Add(at+".status", "is %d, want an error's status, 400 to 599", r.Status)
 	}
 	for name, n := range map[string]int{"from": r.From, "to": r.To, "every": r.Every, "attempts": r.Attempts, "times": r.Times, "keep": r.Keep} {
 		if n < 0 {
-			c.say(at+"."+name, "is %d, want 0 or more", n)
+			c.Add(at+"."+name, "is %d, want 0 or more", n)
 		}
 	}
 	if r.After > 0 && r.Do != Throttle && r.Do != ServerError && r.Do != OutOfQuota {
-		c.say(at+".after", "belongs to throttle, server_error and quota")
+		c.Add(at+".after", "belongs to throttle, server_error and quota")
 	}
 	if r.For > 0 && r.Do != Stall {
-		c.say(at+".for", "belongs to stall")
+		c.Add(at+".for", "belongs to stall")
 	}
 }
 

@@ -103,49 +103,34 @@ func ParseProfile(file string, data []byte) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &checker{file: file, origin: origin}
+	c := &checker{strictyaml.Findings{File: file, Origin: origin}}
 	p.check(c)
-	return &p, c.err()
+	return &p, c.Err()
 }
 
 // checker collects what is wrong with the values of a file.
-type checker struct {
-	file     string
-	origin   map[string]string
-	problems []strictyaml.Problem
-}
-
-func (c *checker) say(field, format string, args ...any) {
-	c.problems = append(c.problems, strictyaml.Problem{Where: strictyaml.At(c.origin, c.file, field), Field: field, Message: fmt.Sprintf(format, args...)})
-}
-
-func (c *checker) err() error {
-	if len(c.problems) == 0 {
-		return nil
-	}
-	return &strictyaml.Error{Problems: c.problems}
-}
+type checker struct{ strictyaml.Findings }
 
 func (c *checker) share(field string, v float64) {
 	if v < 0 || v > 1 {
-		c.say(field, "is %v, want a share from 0 to 1", v)
+		c.Add(field, "is %v, want a share from 0 to 1", v)
 	}
 }
 
 func (p *Profile) check(c *checker) {
 	if p.Format != ProfileFormat {
-		c.say("format", "is %q, want %q", p.Format, ProfileFormat)
+		c.Add("format", "is %q, want %q", p.Format, ProfileFormat)
 	}
 	if len(p.Models) == 0 {
-		c.say("models", "is empty; name at least one model")
+		c.Add("models", "is empty; name at least one model")
 	}
 	seen := map[string]bool{}
 	for i := range p.Models {
 		m, at := &p.Models[i], fmt.Sprintf("models[%d]", i)
 		if m.Name == "" {
-			c.say(at+".name", "is empty")
+			c.Add(at+".name", "is empty")
 		} else if seen[m.Name] {
-			c.say(at+".name", "%q stands twice", m.Name)
+			c.Add(at+".name", "%q stands twice", m.Name)
 		}
 		seen[m.Name] = true
 		m.check(c, at)
@@ -154,30 +139,30 @@ func (p *Profile) check(c *checker) {
 
 func (m *Model) check(c *checker, at string) {
 	if !slices.Contains(Behaviours(), m.Behaviour) {
-		c.say(at+".behaviour", "is %q, want one of %v", m.Behaviour, Behaviours())
+		c.Add(at+".behaviour", "is %q, want one of %v", m.Behaviour, Behaviours())
 	}
 	tabled := m.Behaviour == Exact || m.Behaviour == Rates
 	switch {
 	case !tabled && (m.Paper != "" || m.Tables != nil):
-		c.say(at, "paper and tables belong to the behaviours exact and rates")
+		c.Add(at, "paper and tables belong to the behaviours exact and rates")
 	case tabled && (m.Paper == "") == (m.Tables == nil):
-		c.say(at, "behaviour %s needs either paper or tables", m.Behaviour)
+		c.Add(at, "behaviour %s needs either paper or tables", m.Behaviour)
 	case m.Behaviour != Scripted && (m.Script != nil || m.Otherwise != ""):
-		c.say(at, "script and otherwise belong to the behaviour scripted")
+		c.Add(at, "script and otherwise belong to the behaviour scripted")
 	}
 	if m.Paper != "" && !slices.Contains(PaperModels(), m.Paper) {
-		c.say(at+".paper", "the paper has no model %q; it has %s", m.Paper, strings.Join(PaperModels(), ", "))
+		c.Add(at+".paper", "the paper has no model %q; it has %s", m.Paper, strings.Join(PaperModels(), ", "))
 	}
 	c.share(at+".dissent", m.Dissent)
 	c.share(at+".errs", m.Errs)
 	for _, sampling := range sortedKeys(m.Tables) {
 		if !slices.Contains([]string{"greedy", "draws3", allOfThem}, sampling) {
-			c.say(at+".tables."+sampling, "want greedy, draws3 or all")
+			c.Add(at+".tables."+sampling, "want greedy, draws3 or all")
 		}
 		for _, task := range sortedKeys(m.Tables[sampling]) {
 			field := at + ".tables." + sampling + "." + task
 			if !taskName(task) && task != allOfThem {
-				c.say(field, "no task is called %q", task)
+				c.Add(field, "no task is called %q", task)
 			}
 			t := m.Tables[sampling][task]
 			t.check(c, field)
@@ -191,22 +176,22 @@ func (m *Model) check(c *checker, at string) {
 
 func (m *Model) checkWord(c *checker, field string, w Word) {
 	if !slices.Contains([]Word{"", WordRight, WordWrong, WordUnknown, WordNone}, w) {
-		c.say(field, "is %q, want right, wrong, unknown or none", w)
+		c.Add(field, "is %q, want right, wrong, unknown or none", w)
 	}
 }
 
 func (l *Line) check(c *checker, at string) {
 	if l.Task != "" && !taskName(l.Task) {
-		c.say(at+".task", "no task is called %q", l.Task)
+		c.Add(at+".task", "no task is called %q", l.Task)
 	}
 	if _, ok := cxreasonbench.ParseKey(l.Key); l.Key != "" && !ok {
-		c.say(at+".key", "no question is called %q; examples are criteria_0, guidance-final, review-bodypart_1", l.Key)
+		c.Add(at+".key", "no question is called %q; examples are criteria_0, guidance-final, review-bodypart_1", l.Key)
 	}
 	if l.Draw != nil && (*l.Draw < 0 || *l.Draw > 2) {
-		c.say(at+".draw", "is %d, want 0, 1 or 2", *l.Draw)
+		c.Add(at+".draw", "is %d, want 0, 1 or 2", *l.Draw)
 	}
 	if (l.Answer == "") == (l.Reply == nil) {
-		c.say(at, "needs either answer or reply")
+		c.Add(at, "needs either answer or reply")
 	}
 	(&Model{}).checkWord(c, at+".answer", l.Answer)
 }

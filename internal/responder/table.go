@@ -66,7 +66,7 @@ func (t Table) check(c *checker, at string) {
 			{"measurement", o.measurement}, {"final", o.final}, {"consistent", o.consistent}, {"aligned", o.aligned},
 		} {
 			if x.v < 0 || x.v > 1 {
-				c.say(field+"."+x.name, "is a share of %v of those that are asked, want 0 to 1", x.v)
+				c.Add(field+"."+x.name, "is a share of %v of those that are asked, want 0 to 1", x.v)
 			}
 		}
 	}
@@ -76,7 +76,7 @@ func (n Numbers) checkCounts(c *checker, field string, p cxreasonbench.Path) {
 	for name, v := range map[string]float64{"cases": n.Cases, "unknown": n.Unknown, "initial": n.Initial, "criteria": n.Criteria, "rejected": n.Rejected,
 		"structures": n.Structures, "measurement": n.Measurement, "final": n.Final, "consistent": n.Consistent, "aligned": n.Aligned} {
 		if v != float64(int(v)) {
-			c.say(field+"."+name, "is %v; with cases, want numbers of cases", v)
+			c.Add(field+"."+name, "is %v; with cases, want numbers of cases", v)
 		}
 	}
 	steps := []float64{n.Cases, n.Structures, n.Measurement, n.Final}
@@ -89,7 +89,7 @@ func (n Numbers) checkCounts(c *checker, field string, p cxreasonbench.Path) {
 	}
 	for i := 1; i < len(steps); i++ {
 		if steps[i] > steps[i-1] {
-			c.say(field, "%v cases after %v: no stage lets more pass than reach it", steps[i], steps[i-1])
+			c.Add(field, "%v cases after %v: no stage lets more pass than reach it", steps[i], steps[i-1])
 		}
 	}
 }

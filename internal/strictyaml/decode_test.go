@@ -64,6 +64,20 @@ func TestDecodeReportsEverything(t *testing.T) {
 	}
 }
 
+// TestFindings: problems of values have the places of their fields; none is no error.
+func TestFindings(t *testing.T) {
+	f := Findings{File: "a.yaml", Origin: map[string]string{"names": "a.yaml:6"}}
+	if err := f.Err(); err != nil {
+		t.Errorf("nothing is wrong: %v", err)
+	}
+	f.Add("names.c", "want %d, got %d", 1, 2)
+	f.Add("count", "is odd")
+	var se *Error
+	if err := f.Err(); !errors.As(err, &se) || len(se.Problems) != 2 || err.Error() != "a.yaml:6: names.c: want 1, got 2\na.yaml: count: is odd" {
+		t.Errorf("%v", err)
+	}
+}
+
 // FuzzDecode: whatever a file holds, it decodes, or its problems have places.
 func FuzzDecode(f *testing.F) {
 	f.Add("name: x\ncount: 3\nshare: 1\nwait: 90s\nclass: public\nnames:\n  a: b\n")

@@ -145,10 +145,10 @@ func Parse(file string, data []byte) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &validation{file: file, origin: origin}
+	v := &validation{strictyaml.Findings{File: file, Origin: origin}}
 	v.set(&s)
-	if len(v.problems) > 0 {
-		return nil, &strictyaml.Error{Problems: v.problems}
+	if err := v.Err(); err != nil {
+		return nil, err
 	}
 	return &s, nil
 }

@@ -19,32 +19,23 @@ var (
 	currencyForm = regexp.MustCompile(`^[A-Z]{3}$`)
 )
 
-type validation struct {
-	file     string
-	origin   map[string]string
-	problems []strictyaml.Problem
-}
-
-func (v *validation) add(field, format string, args ...any) {
-	where := strictyaml.At(v.origin, v.file, field)
-	v.problems = append(v.problems, strictyaml.Problem{Where: where, Field: field, Message: fmt.Sprintf(format, args...)})
-}
+type validation struct{ strictyaml.Findings }
 
 func (v *validation) set(s *Set) {
 	if len(s.Endpoints) == 0 {
-		v.add("endpoints", "want at least one endpoint card")
+		v.Add("endpoints", "want at least one endpoint card")
 	}
 	names, served := map[string]bool{}, map[string]string{}
 	for i := range s.Endpoints {
 		c, field := &s.Endpoints[i], fmt.Sprintf("endpoints[%d]", i)
 		v.card(c, field)
 		if names[c.Name] {
-			v.add(field+".name", "%q stands twice", c.Name)
+			v.Add(field+".name", "%q stands twice", c.Name)
 		}
 		names[c.Name] = true
 		for _, m := range c.Served() {
 			if other, ok := served[m]; ok {
-				v.add(field+".models."+m, "is served by %s too; one endpoint answers for a model, so that one limiter counts its calls", other)
+				v.Add(field+".models."+m, "is served by %s too; one endpoint answers for a model, so that one limiter counts its calls", other)
 			}
 			served[m] = c.Name
 		}
@@ -53,23 +44,23 @@ func (v *validation) set(s *Set) {
 
 func (v *validation) card(c *Card, field string) {
 	if !nameForm.MatchString(c.Name) || len(c.Name) > 64 {
-		v.add(field+".name", "%q: want lower-case letters and digits in words joined by '-' or '.', at most 64", c.Name)
+		v.Add(field+".name", "%q: want lower-case letters and digits in words joined by '-' or '.', at most 64", c.Name)
 	}
 	if !slices.Contains(lvlm.Adapters(), c.Adapter) {
-		v.add(field+".adapter", "%q is not one of %s", c.Adapter, strings.Join(lvlm.Adapters(), ", "))
+		v.Add(field+".adapter", "%q is not one of %s", c.Adapter, strings.Join(lvlm.Adapters(), ", "))
 		return
 	}
 	if len(c.Models) == 0 {
-		v.add(field+".models", "want at least one model card's name with the name that is sent")
+		v.Add(field+".models", "want at least one model card's name with the name that is sent")
 	}
 	for _, m := range c.Served() {
 		if !nameForm.MatchString(m) || c.Models[m] == "" {
-			v.add(field+".models."+m, "want a model card's name and the name that is sent, got %q: %q", m, c.Models[m])
+			v.Add(field+".models."+m, "want a model card's name and the name that is sent, got %q: %q", m, c.Models[m])
 		}
 	}
 	if e := c.CredentialEnv; e != "" && !variableForm.MatchString(e) {
 		// What stands here may be the credential itself, so it is not repeated.
-		v.add(field+".credential_env", "want the name of an environment variable; a credential itself never stands in a card")
+		v.Add(field+".credential_env", "want the name of an environment variable; a credential itself never stands in a card")
 	}
 	v.adapter(c, field)
 	v.address(c, field)
@@ -83,12 +74,12 @@ func (v *validation) card(c *Card, field string) {
 func (v *validation) adapter(c *Card, field string) {
 	only := func(name, got string, adapters ...string) {
 		if got != "" && !slices.Contains(adapters, c.Adapter) {
-			v.add(field+"."+name, "does not go with adapter %s", c.Adapter)
+			v.Add(field+"."+name, "does not go with adapter %s", c.Adapter)
 		}
 	}
 	need := func(name, got, why string) {
 		if got == "" {
-			v.add(field+"."+name, "is missing; %s", why)
+			v.Add(field+"."+name, "is missing; %s", why)
 		}
 	}
 	only("api_version", c.APIVersion, lvlm.Azure, lvlm.Gemini)
@@ -104,10 +95,10 @@ func (v *validation) adapter(c *Card, field string) {
 		need("location", c.Location, "name a location, for example europe-west4, or global")
 	}
 	if f := c.LimitField; f != "" && f != "max_tokens" && f != "max_completion_tokens" {
-		v.add(field+".limit_field", "%q is not one of max_completion_tokens, max_tokens", f)
+		v.Add(field+".limit_field", "%q is not one of max_completion_tokens, max_tokens", f)
 	}
 	if c.Attestation.Local && c.Adapter != lvlm.OpenAI && !loopback(c.URL) {
-		v.add(field+".attestation.local", "a cloud service is not local")
+		v.Add(field+".attestation.local", "a cloud service is not local")
 	}
 }
 
@@ -116,24 +107,24 @@ func (v *validation) adapter(c *Card, field string) {
 func (v *validation) address(c *Card, field string) {
 	if c.URL == "" {
 		if c.Adapter != lvlm.Gemini {
-			v.add(field+".url", "is missing; name the base of the API, for example http://127.0.0.1:8000/v1/")
+			v.Add(field+".url", "is missing; name the base of the API, for example http://127.0.0.1:8000/v1/")
 		}
 		return
 	}
 	u, err := url.Parse(c.URL)
 	switch {
 	case err != nil:
-		v.add(field+".url", "is not a URL")
+		v.Add(field+".url", "is not a URL")
 	case u.User != nil:
-		v.add(field+".url", "holds a name or password; use credential_env")
+		v.Add(field+".url", "holds a name or password; use credential_env")
 	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
-		v.add(field+".url", "want https://host/ or http://host/")
+		v.Add(field+".url", "want https://host/ or http://host/")
 	case u.RawQuery != "" || u.Fragment != "":
-		v.add(field+".url", "holds a query or fragment; want the base of the API alone")
+		v.Add(field+".url", "holds a query or fragment; want the base of the API alone")
 	case u.Scheme == "http" && !loopback(c.URL) && (c.Adapter != lvlm.OpenAI || !c.Attestation.Local):
-		v.add(field+".url", "http shows pictures and credential on the way; use https, or state attestation.local for a server of the same institution")
+		v.Add(field+".url", "http shows pictures and credential on the way; use https, or state attestation.local for a server of the same institution")
 	case c.Adapter == lvlm.OpenAI && strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/chat/completions"):
-		v.add(field+".url", "want the base without /chat/completions")
+		v.Add(field+".url", "want the base without /chat/completions")
 	}
 }
 
@@ -149,22 +140,22 @@ func loopback(raw string) bool {
 
 func (v *validation) limits(l *Limits, field string) {
 	if l.Concurrency < 1 || l.Concurrency > 4096 {
-		v.add(field+".concurrency", "want 1 to 4096 requests in flight, got %d", l.Concurrency)
+		v.Add(field+".concurrency", "want 1 to 4096 requests in flight, got %d", l.Concurrency)
 	}
 	if l.RequestsPerMinute < 0 {
-		v.add(field+".requests_per_minute", "want a positive number, or leave it out for no limit, got %d", l.RequestsPerMinute)
+		v.Add(field+".requests_per_minute", "want a positive number, or leave it out for no limit, got %d", l.RequestsPerMinute)
 	}
 	if l.TokensPerMinute < 0 {
-		v.add(field+".tokens_per_minute", "want a positive number, or leave it out for no limit, got %d", l.TokensPerMinute)
+		v.Add(field+".tokens_per_minute", "want a positive number, or leave it out for no limit, got %d", l.TokensPerMinute)
 	}
 	if l.Timeout <= 0 {
-		v.add(field+".timeout", "want how long one request may take, for example 5m, got %s", l.Timeout)
+		v.Add(field+".timeout", "want how long one request may take, for example 5m, got %s", l.Timeout)
 	}
 }
 
 func (v *validation) price(p *Price, field string) {
 	if !currencyForm.MatchString(p.Currency) {
-		v.add(field+".currency", "%q: want three capital letters, for example USD", p.Currency)
+		v.Add(field+".currency", "%q: want three capital letters, for example USD", p.Currency)
 	}
 	cached := p.Input
 	if p.Cached != nil {
@@ -175,7 +166,7 @@ func (v *validation) price(p *Price, field string) {
 		value float64
 	}{{"input", p.Input}, {"cached", cached}, {"output", p.Output}} {
 		if !(x.value >= 0) || math.IsInf(x.value, 0) {
-			v.add(field+"."+x.name, "want the price of a million tokens, 0 or more, got %v", x.value)
+			v.Add(field+"."+x.name, "want the price of a million tokens, 0 or more, got %v", x.value)
 		}
 	}
 }
