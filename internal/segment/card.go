@@ -2,12 +2,8 @@ package segment
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path"
-	"path/filepath"
 
 	"github.com/goccy/go-yaml"
 
@@ -38,8 +34,7 @@ type Card struct {
 	Notes    string   `yaml:"notes" json:"notes,omitempty"`
 	Measured *Figures `yaml:"measured" json:"measured,omitempty"`
 
-	path       string // of the card, for messages
-	read       func() ([]byte, error)
+	file       *onnx.CardFile
 	structures []anatomy.Structure // by channel, 0 for NoStructure
 	digest     artifacts.Digest
 }
@@ -98,44 +93,30 @@ type Figure struct {
 //
 // Errors: *CardError, with every violation.
 func LoadCard(file string) (*Card, error) {
-	data, err := os.ReadFile(file)
+	f, err := onnx.ReadCard(file)
 	if err != nil {
 		return nil, &CardError{Path: file, Err: err}
 	}
-	c, err := parseCard(file, data)
-	if err != nil {
-		return nil, err
-	}
-	model := c.File
-	if !filepath.IsAbs(model) {
-		model = filepath.Join(filepath.Dir(file), filepath.FromSlash(model))
-	}
-	c.read = func() ([]byte, error) { return os.ReadFile(model) }
-	return c, nil
+	return parseCard(f)
 }
 
 // LoadCardFS is LoadCard for a card and a model that are part of the program.
 func LoadCardFS(fsys fs.FS, file string) (*Card, error) {
-	data, err := fs.ReadFile(fsys, file)
+	f, err := onnx.ReadCardFS(fsys, file)
 	if err != nil {
 		return nil, &CardError{Path: file, Err: err}
 	}
-	c, err := parseCard(file, data)
-	if err != nil {
-		return nil, err
-	}
-	c.read = func() ([]byte, error) { return fs.ReadFile(fsys, path.Join(path.Dir(file), c.File)) }
-	return c, nil
+	return parseCard(f)
 }
 
-func parseCard(file string, data []byte) (*Card, error) {
+func parseCard(f *onnx.CardFile) (*Card, error) {
 	var c Card
-	if err := decodeStrict(data, &c); err != nil {
-		return nil, &CardError{Path: file, Err: err}
+	if err := decodeStrict(f.Text, &c); err != nil {
+		return nil, &CardError{Path: f.Path, Err: err}
 	}
-	c.path = file
+	c.file = f
 	if err := c.Validate(); err != nil {
-		return nil, &CardError{Path: file, Err: err}
+		return nil, &CardError{Path: f.Path, Err: err}
 	}
 	return &c, nil
 }
@@ -175,12 +156,9 @@ func (c *Card) Verify() error {
 //
 // Errors: as for Verify.
 func (c *Card) Model() ([]byte, error) {
-	data, err := c.read()
+	data, err := c.file.Model(c.File)
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%w; hint: put the model file %s beside the card", err, c.File)
-		}
-		return nil, &CardError{Path: c.path, Err: err}
+		return nil, &CardError{Path: c.file.Path, Err: err}
 	}
 	if got := artifacts.Sum(data); got != c.digest {
 		return nil, &DigestError{File: c.File, Want: c.digest, Got: got}

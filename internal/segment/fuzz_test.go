@@ -3,6 +3,8 @@ package segment
 import (
 	"errors"
 	"testing"
+
+	"cxrepro/internal/onnx"
 )
 
 // FuzzCard: any text gives a valid card or a *CardError, never a panic.
@@ -11,7 +13,7 @@ func FuzzCard(f *testing.F) {
 	f.Add([]byte("format: cxrepro-model-card-1\nchannels: [heart, heart]\ninput: {mean: [.nan], std: [-1]}"))
 	f.Add([]byte("a: &a [*a]"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := parseCard("card.yaml", data)
+		c, err := parseCard(&onnx.CardFile{Path: "card.yaml", Text: data})
 		var ce *CardError
 		if err != nil && !errors.As(err, &ce) {
 			t.Fatalf("error %v is no *CardError", err)

@@ -38,7 +38,7 @@ func (c *Card) Identity(provider string) (Identity, error) {
 		"input": c.Input, "output": c.Output, "channels": c.Channels,
 	})
 	if err != nil {
-		return Identity{}, fmt.Errorf("model card %s: %w", c.path, err)
+		return Identity{}, fmt.Errorf("model card %s: %w", c.file.Path, err)
 	}
 	return Identity{
 		Model: c.digest, Provider: p.String(),

@@ -4,9 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path"
-	"path/filepath"
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/onnx"
@@ -31,9 +28,8 @@ type Card struct {
 	Notes   string   `yaml:"notes,omitempty" json:"notes,omitempty"`
 	Figures *Figures `yaml:"measured,omitempty" json:"measured,omitempty"`
 
-	path   string                 `yaml:"-"`
-	read   func() ([]byte, error) `yaml:"-"`
-	digest artifacts.Digest       `yaml:"-"`
+	file   *onnx.CardFile   `yaml:"-"`
+	digest artifacts.Digest `yaml:"-"`
 }
 
 // Licence says under which terms the weights may be used.
@@ -61,37 +57,32 @@ type Head struct {
 //
 // Errors: *CardError.
 func LoadCard(file string) (*Card, error) {
-	data, err := os.ReadFile(file)
+	f, err := onnx.ReadCard(file)
 	if err != nil {
 		return nil, &CardError{Path: file, Err: err}
 	}
-	return parse(file, data, func(name string) ([]byte, error) {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(filepath.Dir(file), filepath.FromSlash(name))
-		}
-		return os.ReadFile(name)
-	})
+	return parse(f)
 }
 
 // LoadCardFS is LoadCard for a card and a model that are part of the program.
 func LoadCardFS(fsys fs.FS, file string) (*Card, error) {
-	data, err := fs.ReadFile(fsys, file)
+	f, err := onnx.ReadCardFS(fsys, file)
 	if err != nil {
 		return nil, &CardError{Path: file, Err: err}
 	}
-	return parse(file, data, func(name string) ([]byte, error) { return fs.ReadFile(fsys, path.Join(path.Dir(file), name)) })
+	return parse(f)
 }
 
-func parse(file string, data []byte, open func(name string) ([]byte, error)) (*Card, error) {
+func parse(f *onnx.CardFile) (*Card, error) {
 	var c Card
-	origin, err := strictyaml.Decode(file, data, "view card", &c)
+	origin, err := strictyaml.Decode(f.Path, f.Text, "view card", &c)
 	if err != nil {
-		return nil, &CardError{Path: file, Err: err}
+		return nil, &CardError{Path: f.Path, Err: err}
 	}
-	if err := c.validate(func(field string) string { return strictyaml.At(origin, file, field) }); err != nil {
-		return nil, &CardError{Path: file, Err: err}
+	if err := c.validate(func(field string) string { return strictyaml.At(origin, f.Path, field) }); err != nil {
+		return nil, &CardError{Path: f.Path, Err: err}
 	}
-	c.path, c.read = file, func() ([]byte, error) { return open(c.File) }
+	c.file = f
 	return &c, nil
 }
 
@@ -157,15 +148,12 @@ func (c *Card) Digest() artifacts.Digest { return c.digest }
 //
 // Errors: *CardError if the file cannot be read or is another one.
 func (c *Card) Model() ([]byte, error) {
-	data, err := c.read()
-	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%w; hint: put the model file %s beside the card", err, c.File)
-	}
+	data, err := c.file.Model(c.File)
 	if err != nil {
-		return nil, &CardError{Path: c.path, Err: err}
+		return nil, &CardError{Path: c.file.Path, Err: err}
 	}
 	if got := artifacts.Sum(data); got != c.digest {
-		return nil, &CardError{Path: c.path, Err: fmt.Errorf("model file %s has digest %s, the card says %s; hint: fetch the right file, or write a card for this one", c.File, got, c.digest)}
+		return nil, &CardError{Path: c.file.Path, Err: fmt.Errorf("model file %s has digest %s, the card says %s; hint: fetch the right file, or write a card for this one", c.File, got, c.digest)}
 	}
 	return data, nil
 }
