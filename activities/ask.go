@@ -100,21 +100,21 @@ func (a *Activities) Ask(ctx context.Context, in contract.AskInput) (contract.As
 	return a.asks.result(b.work, q, entry, own)
 }
 
-// recorded returns what came of a call, from the ledger alone: nothing is sent. ok is false when
-// the call has no record.
-func (a *Activities) recorded(ctx context.Context, in contract.AskInput) (out contract.AskResult, entry ledger.Entry, ok bool, err error) {
+// recorded returns what came of a call, with the key of its record, from the ledger alone:
+// nothing is sent. ok is false when the call has no record.
+func (a *Activities) recorded(ctx context.Context, in contract.AskInput) (out contract.AskResult, key artifacts.Key, ok bool, err error) {
 	q, err := a.asks.question(a, ctx, in)
 	if err != nil {
-		return out, entry, false, err
+		return out, key, false, err
 	}
-	entry, err = ledger.Find(ctx, a.opts.Store, q.ledger, q.retry)
+	entry, err := ledger.Find(ctx, a.opts.Store, q.ledger, q.retry)
 	if errors.Is(err, artifacts.ErrNotFound) {
-		return out, entry, false, nil
+		return out, key, false, nil
 	}
 	if err == nil {
 		out, err = a.asks.result(ctx, q, entry, true)
 	}
-	return out, entry, err == nil, err
+	return out, entry.Record.Key, err == nil, err
 }
 
 // CloseAsks gives back what this worker took out of budgets and did not spend.
@@ -169,7 +169,7 @@ func (s *asks) settle(b *askBeat, q *question) (entry ledger.Entry, own bool, er
 
 // madeBy reports whether an earlier attempt of this activity made the record.
 func (s *asks) madeBy(b *askBeat, e ledger.Entry) bool {
-	workflow, activity := b.identity()
+	workflow, activity := identity(b.ctx)
 	return e.Invocation.Workflow == workflow && e.Invocation.Activity == activity
 }
 

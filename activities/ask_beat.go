@@ -15,6 +15,11 @@ import (
 
 // askBeats sends the heartbeats of all calls of a worker from one goroutine, which lives while
 // there are calls. A call that is over within a second sends none.
+//
+// It is not pulse, which belongs to one long activity: calls are many and short, so that a
+// goroutine and a timer for each would be most of their cost; and where pulse counts items, a
+// call mostly waits, which ends when the worker stops, the activity is cancelled or its time is
+// nearly up, while a request in hand goes on.
 type askBeats struct {
 	opts Options
 
@@ -173,12 +178,6 @@ func (b *askBeat) hold(c *artifacts.Claim) {
 	b.mu.Lock()
 	b.claim = c
 	b.mu.Unlock()
-}
-
-// identity names the activity in claims and statements, whatever its attempt.
-func (b *askBeat) identity() (workflow, name string) {
-	info := activity.GetInfo(b.ctx)
-	return info.WorkflowExecution.ID, info.WorkflowExecution.RunID + "/" + info.ActivityID
 }
 
 // errOutOfTime ends the waiting of an attempt whose time is up.

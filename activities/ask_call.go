@@ -18,14 +18,6 @@ import (
 	"cxrepro/internal/lvlm/recorded"
 )
 
-// storeClass is the class that a store must be attested for, "" for data that may lie anywhere.
-func (q *question) storeClass() string {
-	if q.class.Free() {
-		return ""
-	}
-	return q.className
-}
-
 // call is a question on its way.
 type call struct {
 	*question
@@ -170,10 +162,7 @@ func (c *call) claimed(permit *limit.Permit) (entry ledger.Entry, err error) {
 }
 
 func (c *call) owner() artifacts.Owner {
-	o := c.of.opts.Owner
-	o.Reproduction, o.Attempt = c.in.Reproduction, int(activity.GetInfo(c.beat.ctx).Attempt)
-	o.Workflow, o.Activity = c.beat.identity()
-	return o
+	return ownerOf(c.beat.ctx, c.of.opts.Owner, c.in.Reproduction)
 }
 
 // inherit takes over the attempts of earlier holders of the claim. A request whose end nobody
@@ -246,7 +235,7 @@ func (c *call) send(permit *limit.Permit) (reply lvlm.Reply, err error) {
 	}
 	c.fault(FaultBeforeRequest)
 	began := c.of.opts.Now()
-	reply, err = c.request1(began)
+	reply, err = c.exchange(began)
 	c.fault(FaultAfterReply)
 	if err != nil {
 		return reply, c.failed(permit, money, began, err)
@@ -268,8 +257,9 @@ func (c *call) send(permit *limit.Permit) (reply lvlm.Reply, err error) {
 // overtime is how much longer than its time a request may take before it is cut off.
 const overtime = 10 * time.Second
 
-// request1 is one request, within its time.
-func (c *call) request1(began time.Time) (lvlm.Reply, error) {
+// exchange puts the request to the endpoint and waits for the reply, within its time. began is
+// when it was sent.
+func (c *call) exchange(began time.Time) (lvlm.Reply, error) {
 	ctx := c.beat.work
 	if c.endpoint.Timeout > 0 {
 		var cancel context.CancelFunc

@@ -71,7 +71,7 @@ func (c *call) record(reply lvlm.Reply) (ledger.Entry, error) {
 	}
 	var result artifacts.Ref
 	err = c.insist("put", func() (err error) {
-		result, err = s.opts.Store.ForClass(c.storeClass()).Put(b.work, text, lvlm.AnswerMediaType)
+		result, err = s.opts.Store.ForClass(storeClass(c.className)).Put(b.work, text, lvlm.AnswerMediaType)
 		return err
 	})
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 
-	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
 )
 
@@ -83,13 +82,4 @@ func (a *Activities) CloseEvaluation(ctx context.Context, in contract.CloseEvalu
 	}
 	out.Doc, err = putJSON(p.work, a.opts.Store, in.Doc, contract.EvaluationMediaType)
 	return out, err
-}
-
-// classed stores documents of the benchmark's class: what a store is not attested for does not
-// enter it.
-func (w *walker) classed() *artifacts.Repository {
-	if w.bench.class.Free() {
-		return w.a.opts.Store
-	}
-	return w.a.opts.Store.ForClass(w.bench.DataUse)
 }

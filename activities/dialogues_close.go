@@ -8,7 +8,6 @@ import (
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxreasonbench"
-	"cxrepro/internal/ledger"
 )
 
 const (
@@ -66,7 +65,7 @@ func (a *Activities) CloseDialogues(ctx context.Context, in contract.CloseDialog
 
 // put stores a document and adds it to a list.
 func (w *walker) put(ctx context.Context, list *contract.Packed, doc any, mediaType string) error {
-	ref, err := putJSON(ctx, w.classed(), doc, mediaType)
+	ref, err := putJSON(ctx, w.store(), doc, mediaType)
 	list.Items = append(list.Items, contract.PackItem{Index: len(list.Items), Ref: ref})
 	return err
 }
@@ -88,13 +87,12 @@ type account struct {
 	kinds []contract.Count
 }
 
-func (a *account) add(e *ledger.Entry, kind, reproduction string) {
-	a.kinds = contract.AddCount(a.kinds, kind, 1)
-	r := a.byKey[e.Record.Key.Digest]
+func (a *account) add(key artifacts.Digest, c contract.CallCount) {
+	a.kinds = contract.AddCount(a.kinds, c.Kind, 1)
+	r := a.byKey[key]
 	if r == nil {
-		r = &contract.CallRecord{Key: e.Record.Key.Digest, Count: e.Count(reproduction)}
-		r.Count.Kind = kind
-		a.byKey[e.Record.Key.Digest] = r
+		r = &contract.CallRecord{Key: key, Count: c}
+		a.byKey[key] = r
 	}
 	r.Times++
 }
@@ -119,16 +117,14 @@ func (w *walker) close(ctx context.Context, place int, why string, acc *account)
 	}
 	turns := map[cxreasonbench.Key]*contract.TurnDoc{}
 	values := map[cxreasonbench.Key]contract.ValueDoc{}
-	missing, err := w.run(ctx, s, func(c cxreasonbench.Call, out contract.AskResult, e *ledger.Entry) error {
+	missing, err := w.run(ctx, s, func(c cxreasonbench.Call, out contract.AskResult, key artifacts.Key) error {
 		t := turns[c.Key]
 		if t == nil {
 			t = &contract.TurnDoc{Key: c.Key, Draws: make([]contract.DrawDoc, w.r.Evaluation.Draws)}
 			turns[c.Key] = t
 		}
-		kind := ledger.KindJudge
 		switch c.Kind {
 		case cxreasonbench.CallModel:
-			kind = ledger.KindModel
 			t.Draws[c.Draw].Parsed, t.Draws[c.Draw].Unread = out.Score, out.Unread
 		case cxreasonbench.CallJudge:
 			t.Draws[c.Draw].Verdict, t.Draws[c.Draw].Again = out.Answer, c.Again
@@ -143,7 +139,7 @@ func (w *walker) close(ctx context.Context, place int, why string, acc *account)
 			}
 			values[c.Key] = v
 		}
-		acc.add(e, kind, w.r.Reproduction)
+		acc.add(key.Digest, out.Count)
 		return nil
 	})
 	if err != nil {

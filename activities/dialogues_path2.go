@@ -75,7 +75,7 @@ func (a *Activities) SelectPath2(ctx context.Context, in contract.SelectPath2Inp
 		}
 	}
 	out.Count = len(doc.Entries)
-	out.Population, err = putJSON(p.work, w.classed(), doc, contract.PopulationMediaType)
+	out.Population, err = putJSON(p.work, w.store(), doc, contract.PopulationMediaType)
 	return out, err
 }
 

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strconv"
 
+	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxreasonbench"
-	"cxrepro/internal/ledger"
 )
 
 // walker runs dialogues over the ledger alone: the same state machine that a workflow holds
@@ -23,8 +23,9 @@ type walker struct {
 	population *contract.PopulationDoc
 }
 
-// visit is called for every recorded call of a walk, after the session has its result.
-type visit func(c cxreasonbench.Call, out contract.AskResult, e *ledger.Entry) error
+// visit is called for every recorded call of a walk, with the key of its record, after the
+// session has its result.
+type visit func(c cxreasonbench.Call, out contract.AskResult, key artifacts.Key) error
 
 func (a *Activities) walk(ctx context.Context, r contract.DialogueRange) (*walker, error) {
 	w := &walker{a: a, r: r, again: 1}
@@ -51,6 +52,11 @@ func (a *Activities) walk(ctx context.Context, r contract.DialogueRange) (*walke
 	}
 	w.population = &doc
 	return w, nil
+}
+
+// store takes documents of the benchmark's class: what it is not attested for does not enter it.
+func (w *walker) store() *artifacts.Repository {
+	return w.a.opts.Store.ForClass(storeClass(w.bench.DataUse))
 }
 
 // caseAt is the number of the case at a place of the range, and of its re-evaluation's; -1
@@ -111,7 +117,7 @@ func (w *walker) run(ctx context.Context, s *cxreasonbench.Session, see visit) (
 			if err != nil {
 				return nil, err
 			}
-			out, e, ok, err := w.a.recorded(ctx, in)
+			out, key, ok, err := w.a.recorded(ctx, in)
 			if err != nil {
 				return nil, fmt.Errorf("case %d, %s: %w", in.Case, c, err)
 			}
@@ -123,7 +129,7 @@ func (w *walker) run(ctx context.Context, s *cxreasonbench.Session, see visit) (
 				return nil, err
 			}
 			if see != nil {
-				if err := see(c, out, &e); err != nil {
+				if err := see(c, out, key); err != nil {
 					return nil, err
 				}
 			}

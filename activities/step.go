@@ -71,16 +71,25 @@ func (s *steps) begin(p *pulse, doc artifacts.KeyDoc, e effort) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	info := activity.GetInfo(p.ctx)
-	owner := s.opts.Owner
-	owner.Reproduction, owner.Attempt = e.id, int(info.Attempt)
-	owner.Workflow, owner.Activity = info.WorkflowExecution.ID, info.WorkflowExecution.RunID+"/"+info.ActivityID
-	claim, err := s.opts.Store.Claim(p.work, key, owner, claimTTL)
+	claim, err := s.opts.Store.Claim(p.work, key, ownerOf(p.ctx, s.opts.Owner, e.id), claimTTL)
 	if err != nil {
 		return nil, err
 	}
 	p.hold(claim)
 	return &job{doc: doc, key: key, claim: claim, started: s.opts.Now()}, nil
+}
+
+// identity names an activity in claims and statements, whatever its attempt.
+func identity(ctx context.Context) (workflow, name string) {
+	info := activity.GetInfo(ctx)
+	return info.WorkflowExecution.ID, info.WorkflowExecution.RunID + "/" + info.ActivityID
+}
+
+// ownerOf is a worker as an activity of a reproduction claims with it.
+func ownerOf(ctx context.Context, worker artifacts.Owner, reproduction string) artifacts.Owner {
+	worker.Reproduction, worker.Attempt = reproduction, int(activity.GetInfo(ctx).Attempt)
+	worker.Workflow, worker.Activity = identity(ctx)
+	return worker
 }
 
 // abandon gives a claim back without a record.
