@@ -2,10 +2,10 @@ package experiments
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
-	"sort"
 	"strings"
 
 	"cxrepro/internal/lvlm"
@@ -147,7 +147,7 @@ func (v *validation) decoding(c *ModelCard, field string, d *lvlm.Decoding, vers
 	if d.MaxTokens < 0 {
 		v.Add(field+".max_tokens", "want a positive number, got %d", d.MaxTokens)
 	}
-	for _, name := range sortedKeys(d.Extra) {
+	for _, name := range slices.Sorted(maps.Keys(d.Extra)) {
 		if err := lvlm.CheckExtra(version, name); err != nil {
 			v.Add(field+".extra."+name, "%v", err)
 		}
@@ -201,8 +201,9 @@ func (v *validation) geminiDecoding(field string, d *lvlm.Decoding) {
 	if !has(d.Extra, "safety") {
 		v.Add(field+".extra.safety", "is missing; state the threshold of the adjustable harm categories, for example BLOCK_NONE")
 	}
-	for name, allowed := range geminiTexts {
+	for _, name := range slices.Sorted(maps.Keys(geminiTexts)) {
 		if x, ok := d.Extra[name]; ok {
+			allowed := geminiTexts[name]
 			if s, _ := x.(string); !slices.Contains(allowed, s) {
 				v.Add(field+".extra."+name, "%v is not one of %s", x, strings.Join(allowed, ", "))
 			}
@@ -216,12 +217,3 @@ var geminiTexts = map[string][]string{
 }
 
 func has(m map[string]any, name string) bool { _, ok := m[name]; return ok }
-
-func sortedKeys(m map[string]any) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	sort.Strings(out)
-	return out
-}

@@ -140,9 +140,12 @@ func (r *Rule) check(c *checker, at string) {
 		c.Add(at+".do", "is %q, want one of %v", r.Do, AllFaults())
 	}
 	c.share(at+".share", r.Share)
-	for name, list := range map[string][]string{"kind": {r.Kind, "model", "judge", "extract"}, "path": {r.Path, "path1", "path2", "re_path1"}, "stage": append([]string{r.Stage}, stageNames()...)} {
-		if list[0] != "" && !slices.Contains(list[1:], list[0]) {
-			c.Add(at+"."+name, "is %q, want one of %v", list[0], list[1:])
+	for _, x := range []struct {
+		name, got string
+		allowed   []string
+	}{{"kind", r.Kind, []string{"model", "judge", "extract"}}, {"path", r.Path, []string{"path1", "path2", "re_path1"}}, {"stage", r.Stage, stageNames()}} {
+		if x.got != "" && !slices.Contains(x.allowed, x.got) {
+			c.Add(at+"."+x.name, "is %q, want one of %v", x.got, x.allowed)
 		}
 	}
 	if r.Task != "" && !taskName(r.Task) {
@@ -151,9 +154,12 @@ func (r *Rule) check(c *checker, at string) {
 	if r.Status != 0 && (r.Status < 400 || r.Status > 599) {
 		c.Add(at+".status", "is %d, want an error's status, 400 to 599", r.Status)
 	}
-	for name, n := range map[string]int{"from": r.From, "to": r.To, "every": r.Every, "attempts": r.Attempts, "times": r.Times, "keep": r.Keep} {
-		if n < 0 {
-			c.Add(at+"."+name, "is %d, want 0 or more", n)
+	for _, x := range []struct {
+		name string
+		n    int
+	}{{"from", r.From}, {"to", r.To}, {"every", r.Every}, {"attempts", r.Attempts}, {"times", r.Times}, {"keep", r.Keep}} {
+		if x.n < 0 {
+			c.Add(at+"."+x.name, "is %d, want 0 or more", x.n)
 		}
 	}
 	if r.After > 0 && r.Do != Throttle && r.Do != ServerError && r.Do != OutOfQuota {

@@ -174,6 +174,17 @@ rules:
 			t.Errorf("%s instead of %s: %v", to, from, err)
 		}
 	}
+	// Several faults come in the order of the fields.
+	_, err = ParseFaults("f.yaml", []byte(strings.Replace(good, "kind: judge, share: 0.01", "every: -1, from: -1, stage: x, path: x, kind: x", 1)))
+	var fields []string
+	for line := range strings.Lines(err.Error()) {
+		_, rest, _ := strings.Cut(line, "rules[2].")
+		name, _, _ := strings.Cut(rest, ":")
+		fields = append(fields, name)
+	}
+	if got := strings.Join(fields, " "); got != "kind path stage from every" {
+		t.Errorf("problems of %s: %v", got, err)
+	}
 }
 
 // TestLimit holds that a limit is enforced and told, by a clock of the test.

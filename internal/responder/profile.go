@@ -2,6 +2,7 @@ package responder
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -155,11 +156,11 @@ func (m *Model) check(c *checker, at string) {
 	}
 	c.share(at+".dissent", m.Dissent)
 	c.share(at+".errs", m.Errs)
-	for _, sampling := range sortedKeys(m.Tables) {
+	for _, sampling := range slices.Sorted(maps.Keys(m.Tables)) {
 		if !slices.Contains([]string{"greedy", "draws3", allOfThem}, sampling) {
 			c.Add(at+".tables."+sampling, "want greedy, draws3 or all")
 		}
-		for _, task := range sortedKeys(m.Tables[sampling]) {
+		for _, task := range slices.Sorted(maps.Keys(m.Tables[sampling])) {
 			field := at + ".tables." + sampling + "." + task
 			if !taskName(task) && task != allOfThem {
 				c.Add(field, "no task is called %q", task)
@@ -209,13 +210,4 @@ func taskName(name string) bool {
 		}
 	}
 	return false
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	var keys []string
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
