@@ -83,23 +83,19 @@ func (a *Activities) AssembleBenchmark(ctx context.Context, in contract.Assemble
 func (a *Activities) built(p *pulse, outputs []artifacts.Ref, cases int, doc *contract.Benchmark) (dropped []contract.Count, err error) {
 	chunk := 0
 	for _, ref := range outputs {
-		packed, err := getJSON[contract.Packed](p.work, a.opts.Store, ref)
-		if err != nil {
-			return nil, err
-		}
-		for _, item := range packed.Items {
-			b, err := getJSON[contract.BuiltCases](p.work, a.opts.Store, item.Ref)
-			if err != nil {
-				return nil, err
-			}
+		err := eachPacked(p.work, a.opts.Store, ref, func(b *contract.BuiltCases) error {
 			if b.Chunk != chunk {
-				return nil, fmt.Errorf("built chunk %d stands at place %d", b.Chunk, chunk)
+				return fmt.Errorf("built chunk %d stands at place %d", b.Chunk, chunk)
 			}
 			chunk++
 			doc.Cases = append(doc.Cases, b.Cases...)
 			doc.Tally.Add(b.Tally)
 			dropped = contract.AddCounts(dropped, b.Dropped)
 			p.progress()
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
 	if got := len(doc.Cases) + contract.Total(dropped); got != cases {

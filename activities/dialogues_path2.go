@@ -25,17 +25,9 @@ func (a *Activities) SelectPath2(ctx context.Context, in contract.SelectPath2Inp
 	if err != nil {
 		return contract.SelectPath2Result{}, err
 	}
-	pages, err := getJSON[contract.Packed](p.work, a.opts.Store, in.Pages)
-	if err != nil {
-		return contract.SelectPath2Result{}, err
-	}
 	var out contract.SelectPath2Result
 	ids, path1, numbers := []string{}, map[string]cxreasonbench.State{}, map[string]int{}
-	for _, item := range pages.Items {
-		doc, err := getJSON[contract.DialoguesDoc](p.work, a.opts.Store, item.Ref)
-		if err != nil {
-			return out, err
-		}
+	err = eachPacked(p.work, a.opts.Store, in.Pages, func(doc *contract.DialoguesDoc) error {
 		for _, d := range doc.Dialogues {
 			id := w.bench.Cases[d.Case].ID
 			ids, numbers[id] = append(ids, id), d.Case
@@ -46,6 +38,10 @@ func (a *Activities) SelectPath2(ctx context.Context, in contract.SelectPath2Inp
 			path1[id] = d.State
 			p.step(1)
 		}
+		return nil
+	})
+	if err != nil {
+		return contract.SelectPath2Result{}, err
 	}
 	if len(ids) != in.Range.Count {
 		return out, fail(contract.ErrTypeSpec, "%d dialogues of %s, the benchmark has %d cases", len(ids), in.Range.Task, in.Range.Count)

@@ -3,8 +3,27 @@ package activities
 import (
 	"context"
 
+	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
 )
+
+// eachPacked reads the documents of a Packed list one after the other.
+func eachPacked[T any](ctx context.Context, store *artifacts.Repository, list artifacts.Ref, fn func(*T) error) error {
+	packed, err := getJSON[contract.Packed](ctx, store, list)
+	if err != nil {
+		return err
+	}
+	for _, item := range packed.Items {
+		doc, err := getJSON[T](ctx, store, item.Ref)
+		if err != nil {
+			return err
+		}
+		if err := fn(&doc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // PackRefs appends references to a stored list, so that a workflow carries one digest.
 func (a *Activities) PackRefs(ctx context.Context, in contract.PackInput) (contract.PackResult, error) {

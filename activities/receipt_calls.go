@@ -4,6 +4,7 @@ import (
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/dialogue"
+	"cxrepro/internal/ledger"
 )
 
 // callsOf sums the accounts of calls over all pages, each key once: what several dialogues
@@ -15,15 +16,7 @@ func (a *Activities) callsOf(p *pulse, lists []artifacts.Ref) (*contract.Receipt
 	money := map[string]int64{}
 	usage := &dialogue.Usage{}
 	for _, ref := range lists {
-		list, err := getJSON[contract.Packed](p.work, a.opts.Store, ref)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		for _, item := range list.Items {
-			doc, err := getJSON[contract.CallsDoc](p.work, a.opts.Store, item.Ref)
-			if err != nil {
-				return nil, nil, nil, err
-			}
+		err := eachPacked(p.work, a.opts.Store, ref, func(doc *contract.CallsDoc) error {
 			for _, c := range doc.Calls {
 				k := kinds[c.Count.Kind]
 				if k == nil {
@@ -41,9 +34,13 @@ func (a *Activities) callsOf(p *pulse, lists []artifacts.Ref) (*contract.Receipt
 				}
 			}
 			p.progress()
+			return nil
+		})
+		if err != nil {
+			return nil, nil, nil, err
 		}
 	}
-	for _, kind := range []string{"model", "judge"} {
+	for _, kind := range []string{ledger.KindModel, ledger.KindJudge} {
 		k := kinds[kind]
 		if k == nil {
 			continue

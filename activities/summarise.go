@@ -91,20 +91,16 @@ func summariseKey(pl *plan, results artifacts.Digest) (artifacts.KeyDoc, error) 
 func (a *Activities) assessed(p *pulse, outputs []artifacts.Ref, windows int) ([]contract.Assessed, error) {
 	var list []contract.Assessed
 	for _, ref := range outputs {
-		packed, err := getJSON[contract.Packed](p.work, a.opts.Store, ref)
+		err := eachPacked(p.work, a.opts.Store, ref, func(w *contract.Assessed) error {
+			if w.Window != len(list) {
+				return fmt.Errorf("assessed window %d stands at place %d", w.Window, len(list))
+			}
+			list = append(list, *w)
+			p.progress()
+			return nil
+		})
 		if err != nil {
 			return nil, err
-		}
-		for _, item := range packed.Items {
-			w, err := getJSON[contract.Assessed](p.work, a.opts.Store, item.Ref)
-			if err != nil {
-				return nil, err
-			}
-			if w.Window != len(list) {
-				return nil, fmt.Errorf("assessed window %d stands at place %d", w.Window, len(list))
-			}
-			list = append(list, w)
-			p.progress()
 		}
 	}
 	if len(list) != windows {

@@ -125,18 +125,8 @@ func EachPage(ctx context.Context, store *artifacts.Repository, doc *contract.Ev
 			if list.IsZero() {
 				continue
 			}
-			packed, err := getJSON[contract.Packed](ctx, store, list)
-			if err != nil {
+			if err := eachPacked(ctx, store, list, fn); err != nil {
 				return err
-			}
-			for _, item := range packed.Items {
-				page, err := getJSON[contract.DialoguesDoc](ctx, store, item.Ref)
-				if err != nil {
-					return err
-				}
-				if err := fn(&page); err != nil {
-					return err
-				}
 			}
 		}
 	}
