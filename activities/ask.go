@@ -51,7 +51,6 @@ type asks struct {
 
 	cases    *lru.Cache[artifacts.Digest, *askCase]
 	answers  *lru.Cache[artifacts.Digest, lvlm.Answer]
-	bytes    *lru.Cache[artifacts.Digest, []byte]
 	prepared *lru.Cache[artifacts.Key, artifacts.Ref]
 	making   singleflight.Group // of prepared pictures
 
@@ -65,11 +64,10 @@ type asks struct {
 
 type walletKey struct{ reproduction, currency string }
 
-// What the caches hold, in bytes: questions, answers, pictures as they are sent.
+// What the caches hold, in bytes: questions, answers. Adapters keep pictures as they send them.
 const (
 	caseBytes    = 96 << 20
 	answerBytes  = 32 << 20
-	pictureBytes = 64 << 20
 	preparedRefs = 1 << 16
 )
 
@@ -78,7 +76,6 @@ func newAsks(opts Options, d *docs) *asks {
 		opts: opts, docs: d, beats: askBeats{opts: opts, live: map[*askBeat]struct{}{}},
 		cases:    lru.New[artifacts.Digest, *askCase](caseBytes),
 		answers:  lru.New[artifacts.Digest, lvlm.Answer](answerBytes),
-		bytes:    lru.New[artifacts.Digest, []byte](pictureBytes),
 		prepared: lru.New[artifacts.Key, artifacts.Ref](preparedRefs),
 		flights:  map[artifacts.Key]chan struct{}{}, wallets: map[walletKey]*ledger.Wallet{},
 		keepReply: keepReply, overtime: overtime,

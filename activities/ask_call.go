@@ -267,7 +267,7 @@ func (c *call) exchange(began time.Time) (lvlm.Reply, error) {
 		ctx, cancel = context.WithTimeout(ctx, c.endpoint.Timeout+c.of.overtime)
 		defer cancel()
 	}
-	reply, err := c.endpoint.Asker.Ask(ctx, c.request, c.of.pictureBytes)
+	reply, err := c.endpoint.Asker.Ask(ctx, c.request, c.of.opts.Store.Get)
 	var known *lvlm.CallError
 	if err != nil && ctx.Err() != nil && !errors.As(err, &known) {
 		// It may have been sent, and billed.

@@ -46,11 +46,3 @@ func (s *asks) picture(a *Activities, ctx context.Context, q *question, stored a
 	s.prepared.Put(key, ref, 1)
 	return ref, nil
 }
-
-// pictureBytes reads what is sent.
-func (s *asks) pictureBytes(ctx context.Context, ref artifacts.Ref) ([]byte, error) {
-	return s.bytes.Load(ref.Digest, func() ([]byte, int64, error) {
-		data, err := s.opts.Store.Get(ctx, ref)
-		return data, ref.Size, err
-	})
-}
