@@ -137,7 +137,7 @@ func TestTimeIsUp(t *testing.T) {
 		if closed {
 			e.Gate.Close(time.Now().Add(time.Minute))
 			want = contract.ErrTypeThrottled
-		} else if _, err := e.Gate.Acquire(context.Background(), 1); err != nil {
+		} else if _, err := e.Gate.Admit(context.Background(), limit.Want{Tokens: 1}); err != nil {
 			t.Fatal(err)
 		}
 		err := within(t, l.worker("one", e), l.input(0), 2*time.Second)

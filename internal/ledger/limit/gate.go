@@ -19,7 +19,7 @@ type Limits struct {
 type Options struct {
 	Limits
 	Now func() time.Time
-	// Patience is the longest wait inside Acquire and Start. Default 20 s.
+	// Patience is the longest wait inside Admit and Start. Default 20 s.
 	Patience time.Duration
 	// Backoff is the first pause after a refusal that names none, BackoffMax the longest.
 	// Defaults 5 s and 5 min.
@@ -36,7 +36,7 @@ const (
 	LongPause = time.Hour
 )
 
-// WaitError says that nothing may be sent for some time, longer than Acquire waits.
+// WaitError says that nothing may be sent for some time, longer than Admit waits.
 type WaitError struct {
 	Delay time.Duration
 	// Until is the end of that time.
@@ -161,11 +161,6 @@ type Want struct {
 	Asked time.Time
 }
 
-// Acquire is Admit for a request that wants nothing but tokens.
-func (g *Gate) Acquire(ctx context.Context, tokens int) (*Permit, error) {
-	return g.Admit(ctx, Want{Tokens: tokens})
-}
-
 // Admit waits until a request may be sent. Errors: *WaitError when that would take longer than
 // Options.Patience; *RefusedError; ErrNotHeld; the context's.
 func (g *Gate) Admit(ctx context.Context, w Want) (*Permit, error) {
@@ -196,8 +191,8 @@ func (g *Gate) Admit(ctx context.Context, w Want) (*Permit, error) {
 	return p, nil
 }
 
-// Start is called right before the request is sent: the gate may have closed since Acquire.
-// Errors are those of Acquire; the permit is still to be ended.
+// Start is called right before the request is sent: the gate may have closed since Admit.
+// Errors are those of Admit; the permit is still to be ended.
 func (p *Permit) Start(ctx context.Context) error {
 	g := p.gate
 	return g.wait(ctx, p, func(now time.Time) (time.Duration, bool) {

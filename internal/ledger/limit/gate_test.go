@@ -12,7 +12,7 @@ import (
 
 func acquire(t *testing.T, g *Gate, tokens int) *Permit {
 	t.Helper()
-	p, err := g.Acquire(context.Background(), tokens)
+	p, err := g.Admit(context.Background(), Want{Tokens: tokens})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestImpatient(t *testing.T) {
 		p := acquire(t, g, 1)
 		p.Throttled(time.Hour)
 		var wait *WaitError
-		if _, err := g.Acquire(context.Background(), 1); !errors.As(err, &wait) || wait.Delay < 59*time.Minute {
+		if _, err := g.Admit(context.Background(), Want{Tokens: 1}); !errors.As(err, &wait) || wait.Delay < 59*time.Minute {
 			t.Errorf("got %v, want a wait of an hour", err)
 		}
 		// Many who wait for a slow gate come back later, and nobody waits much longer than
@@ -164,7 +164,7 @@ func TestImpatient(t *testing.T) {
 		for range 30 {
 			wg.Go(func() {
 				begin := time.Now()
-				p, err := slow.Acquire(context.Background(), 1)
+				p, err := slow.Admit(context.Background(), Want{Tokens: 1})
 				mu.Lock()
 				defer mu.Unlock()
 				switch {
@@ -194,7 +194,7 @@ func TestLease(t *testing.T) {
 		p := acquire(t, g, 1)
 		waiting := make(chan error, 1)
 		go func() {
-			_, err := g.Acquire(context.Background(), 1)
+			_, err := g.Admit(context.Background(), Want{Tokens: 1})
 			waiting <- err
 		}()
 		time.Sleep(11 * time.Second)
@@ -217,7 +217,7 @@ func TestContext(t *testing.T) {
 		g.Close(time.Now().Add(30 * time.Minute))
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		if _, err := g.Acquire(ctx, 1); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := g.Admit(ctx, Want{Tokens: 1}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
 	})
@@ -234,7 +234,7 @@ func TestPausesAreBounded(t *testing.T) {
 				t.Errorf("closed for %s", d)
 			}
 			var wait *WaitError
-			if _, err := g.Acquire(context.Background(), 1); !errors.As(err, &wait) || !strings.Contains(err.Error(), until.UTC().Format(time.RFC3339)) {
+			if _, err := g.Admit(context.Background(), Want{Tokens: 1}); !errors.As(err, &wait) || !strings.Contains(err.Error(), until.UTC().Format(time.RFC3339)) {
 				t.Errorf("got %v", err)
 			}
 			time.Sleep(MaxPause)

@@ -23,7 +23,7 @@ func TestRefused(t *testing.T) {
 		for range 20 {
 			wg.Go(func() {
 				var refused *RefusedError
-				if _, err := g.Acquire(context.Background(), 1); !errors.As(err, &refused) || !errors.Is(err, cause) {
+				if _, err := g.Admit(context.Background(), Want{Tokens: 1}); !errors.As(err, &refused) || !errors.Is(err, cause) {
 					t.Errorf("a waiting request: %v", err)
 				}
 			})
@@ -42,7 +42,7 @@ func TestRefused(t *testing.T) {
 			var mu sync.Mutex
 			for range 10 {
 				wg.Go(func() {
-					p, err := g.Acquire(context.Background(), 1)
+					p, err := g.Admit(context.Background(), Want{Tokens: 1})
 					mu.Lock()
 					defer mu.Unlock()
 					if err != nil {
