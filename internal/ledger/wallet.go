@@ -32,9 +32,9 @@ func money(micro int64, currency string) string {
 // portions out of a durable cell before they are spent, so that a kill can lose the rest of a
 // portion and never spends it twice. It serves several goroutines.
 type Wallet struct {
-	store    *artifacts.Repository
-	name     string
-	currency string
+	store        *artifacts.Repository
+	reproduction string
+	currency     string
 
 	mu       sync.Mutex // guards what follows; also held while the cell is swapped
 	left     int64      // taken out and not reserved
@@ -61,7 +61,7 @@ const (
 
 // NewWallet returns the empty wallet of a reproduction.
 func NewWallet(store *artifacts.Repository, reproduction, currency string) *Wallet {
-	return &Wallet{store: store, name: reproduction + "-" + strings.ToLower(currency), currency: currency, freed: make(chan struct{})}
+	return &Wallet{store: store, reproduction: reproduction, currency: currency, freed: make(chan struct{})}
 }
 
 // Reservation is money set aside for one call.
@@ -116,15 +116,16 @@ func (w *Wallet) fetch(ctx context.Context, limit, amount int64) error {
 
 // swap changes the cell and moves the difference into the wallet. The caller holds mu.
 func (w *Wallet) swap(ctx context.Context, change func(*budget) error) error {
+	name := w.reproduction + "-" + strings.ToLower(w.currency)
 	for {
-		cell, err := w.store.Cell(ctx, areaBudgets, w.name)
+		cell, err := w.store.Cell(ctx, areaBudgets, name)
 		if err != nil && !errors.Is(err, artifacts.ErrNotFound) {
 			return err
 		}
-		b := budget{Format: budgetFormat, Reproduction: strings.TrimSuffix(w.name, "-"+strings.ToLower(w.currency)), Currency: w.currency}
+		b := budget{Format: budgetFormat, Reproduction: w.reproduction, Currency: w.currency}
 		if err == nil {
 			if err := json.Unmarshal(cell.Body, &b); err != nil || b.Format != budgetFormat {
-				return fmt.Errorf("budget %s: the cell cannot be read; remove %s/%s to begin it anew", w.name, areaBudgets, w.name)
+				return fmt.Errorf("budget %s: the cell cannot be read; remove %s/%s to begin it anew", name, areaBudgets, name)
 			}
 		}
 		before := b.Taken
