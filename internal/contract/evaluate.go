@@ -139,7 +139,7 @@ type CallCount struct {
 	Busy float64 `json:"busy_seconds,omitempty"`
 }
 
-// Queue of the calls to one model card. A worker serves it while it holds the lease of the
+// QueueAsk is the queue of the calls to one model card. A worker serves it while it holds the lease of the
 // card's endpoint.
 func QueueAsk(prefix, model string) string { return prefix + "-ask-" + model }
 

@@ -1,6 +1,8 @@
 package contract
 
 import (
+	"fmt"
+
 	"cxrepro/artifacts"
 	"cxrepro/experiments"
 	"cxrepro/internal/cxreasonbench"
@@ -185,20 +187,10 @@ const (
 func TabulateKey(benchmark artifacts.Digest, evaluations []artifacts.Digest, params map[string]any) artifacts.KeyDoc {
 	in := []artifacts.Material{{Name: "benchmark", Digest: benchmark}}
 	for i, d := range evaluations {
-		in = append(in, artifacts.Material{Name: "evaluation." + padded(i), Digest: d})
+		// Padded, so that names sort as the numbers do.
+		in = append(in, artifacts.Material{Name: fmt.Sprintf("evaluation.%04d", i), Digest: d})
 	}
 	return artifacts.KeyDoc{Step: StepTabulate, Version: versionTabulate, Params: params, Inputs: in}
-}
-
-// padded keeps names of inputs in the order of numbers.
-func padded(i int) string {
-	const digits = 4
-	text := make([]byte, digits)
-	for k := digits - 1; k >= 0; k-- {
-		text[k] = byte('0' + i%10)
-		i /= 10
-	}
-	return string(text)
 }
 
 // EvaluationSummaryMediaType is its media type.
