@@ -71,3 +71,12 @@ func TestRecovered(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// TestDemoRefusesEndpoints: endpoints that the demo would not ask are refused before anything is
+// drawn.
+func TestDemoRefusesEndpoints(t *testing.T) {
+	code, _, talk := runLine("demo", "--endpoints", "endpoints.yaml", "--state", t.TempDir())
+	if code != exitUsage || !strings.Contains(talk, "the demo answers by itself") {
+		t.Errorf("exit code %d, said %q", code, talk)
+	}
+}

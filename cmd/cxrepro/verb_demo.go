@@ -48,7 +48,10 @@ line.
 
 Exit codes: as of run.`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return a.demo(c.Context(), f) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			f.run.budgetGiven = c.Flags().Changed("budget")
+			return a.demo(c.Context(), f)
+		},
 	}
 	fl := c.Flags()
 	fl.IntVar(&f.n, "n", 24, "number of phantoms")
@@ -60,6 +63,9 @@ Exit codes: as of run.`,
 }
 
 func (a *app) demo(ctx context.Context, f demoFlags) error {
+	if f.run.worker.endpoints != "" {
+		return usageError("leave it out, or run experiments/cxreasonbench-demo with it", "the demo answers by itself: --endpoints %s would be asked nothing", f.run.worker.endpoints)
+	}
 	dir := filepath.Join(a.StateDir(), "demo")
 	folder, err := a.demoData(ctx, dir, f)
 	if err != nil {

@@ -52,7 +52,7 @@ Pictures of credentialed data are left out unless --with-pictures is given; such
 stay on this machine.
 
 With --json one object: reproduction_id, result_digest, simulated, complete, verdicts,
-missing[{table,why}], out, and summary, the document that the tables are made from.
+missing[{table,why}], out, format, and summary, the document that the tables are made from.
 
 Exit codes: 0 done; 2 usage, or no such reproduction or table; 3 done, with undetermined cases:
 tables say that they are not complete; 6 store unreachable.`,

@@ -42,9 +42,10 @@ answered as a competent judge would. The same request always gets the same reply
   GET  /v1/models            the profile's models
   GET  /counts               what was asked so far; DELETE begins anew
 
---profile is a file, or the name of a profile that the program carries: ` + strings.Join(carried(), ", ") + `.
+--profile is a file, or the name of a profile that the program carries: ` + strings.Join(carriedProfiles(), ", ") + `.
 --benchmark is a folder written by ` + "`cxrepro cxreasonbench build`" + `, or the digest of a benchmark's
-manifest in the store. --faults makes the endpoint fail by a script.
+manifest in the store. --faults makes the endpoint fail by a script: a file, or the carried one,
+` + carriedFaults + `.
 
 The address is printed when it answers; Ctrl-C ends it and prints the counts.
 
@@ -59,7 +60,7 @@ Exit codes: 0 stopped as told; 1 failed; 2 usage, profile or fault script; 6 sto
 	fl.StringVar(&f.profile, "profile", "", "profile: a file, or the name of one that the program carries")
 	fl.StringVar(&f.benchmark, "benchmark", "", "folder of the benchmark, or its manifest's digest in the store")
 	fl.StringVar(&f.radiographs, "radiographs", "", "folder of the radiographs, where they are not in the benchmark's files/")
-	fl.StringVar(&f.faults, "faults", "", "fault script: a file, or a carried name")
+	fl.StringVar(&f.faults, "faults", "", "fault script: a file, or the name of the one that the program carries")
 	fl.StringVar(&f.credential, "credential-env", "", "environment variable with a credential that every request must bring")
 	fl.DurationVar(&f.latency, "latency", 0, "how long every reply takes at least")
 	return c
@@ -68,7 +69,15 @@ Exit codes: 0 stopped as told; 1 failed; 2 usage, profile or fault script; 6 sto
 // profileFolder holds the profiles that the program carries.
 const profileFolder = "cxreasonbench-demo/profiles"
 
-// carried are the names of those profiles.
+// carriedFaults is the name of the fault script that lies beside them.
+const carriedFaults = "faults"
+
+// carriedProfiles are the names of those profiles.
+func carriedProfiles() []string {
+	return slices.DeleteFunc(carried(), func(name string) bool { return name == carriedFaults })
+}
+
+// carried are the names of those profiles and of the fault script.
 func carried() []string {
 	files, err := fs.Glob(experiments.Files, profileFolder+"/*.yaml")
 	if err != nil {
@@ -103,7 +112,7 @@ func (a *app) responderOptions(ctx context.Context, f responderFlags) (o respond
 	o.Latency = f.latency
 	data, err := readCarried(f.profile)
 	if err != nil {
-		return o, usageError("a file, or one of "+strings.Join(carried(), ", "), "--profile: %v", err)
+		return o, usageError("a file, or one of "+strings.Join(carriedProfiles(), ", "), "--profile: %v", err)
 	}
 	if o.Profile, err = responder.ParseProfile(f.profile, data); err != nil {
 		return o, &exitError{Code: exitUsage, Err: err}
@@ -150,9 +159,9 @@ func (a *app) responderBenchmark(ctx context.Context, f responderFlags) (*respon
 	}
 	var radiographs fs.FS
 	if f.radiographs != "" {
-		radiographs = os.DirFS(f.radiographs)
+		radiographs = openFolder(f.radiographs)
 	}
-	return responder.ReadFolder(os.DirFS(f.benchmark), radiographs)
+	return responder.ReadFolder(openFolder(f.benchmark), radiographs)
 }
 
 // responderReady is what `responder --json` prints when it answers.

@@ -19,8 +19,10 @@ func newWatchCommand(a *app) *cobra.Command {
 		Short: "Show a reproduction's progress until it ends",
 		Long: `watch shows rate and time left per stage of a reproduction that runs elsewhere. ID is that of
 the reproduction, at least six digits of its beginning, the name of its experiment or latest,
-or launch/... as start and status print it while the data set is read. With --json it prints a line per change: reproduction, state, gate, started, stages[], quarantined,
-trouble[].
+or launch/... as start and status print it while the data set is read.
+
+With --json it prints a line per change: reproduction, state, gate, started, stages[],
+quarantined, benchmark, trouble[].
 
 Exit codes: 0 done; 1 failed; 2 no such reproduction; 4 paused; 5 cancelled; 6 Temporal
 unreachable.`,
@@ -107,9 +109,8 @@ With --json: an array of objects with id, name, state, started, closed, paper, d
 ID the progress (see watch), the receipt (see run), or id, name, state, started,
 steps_recorded and calls_recorded.
 
-Exit codes: 0 ok; 2 no such reproduction; 3 ended with quarantined images or
-undetermined cases; 6 store or
-Temporal unreachable.`,
+Exit codes: 0 ok; 2 no such reproduction; 3 ended with quarantined images or undetermined
+cases; 6 store or Temporal unreachable.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
