@@ -9,18 +9,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strconv"
-)
 
-// root is the main module's folder.
-func root() string {
-	_, here, _, ok := runtime.Caller(0)
-	if !ok {
-		return "../.."
-	}
-	return filepath.Join(filepath.Dir(here), "..", "..", "..", "..")
-}
+	"cxrepro/infra/bench/program"
+)
 
 // child runs the go command in a folder, showing what it says.
 func child(ctx context.Context, dir string, to io.Writer, args ...string) error {
@@ -37,7 +29,7 @@ func runNative(ctx context.Context, args []string) error {
 	}
 	fmt.Println("logits of 159 x 512 x 512 to runs at 2544 x 3056; the peer thresholds and enlarges plane by plane")
 	c := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", "LogitsToRuns", "-benchtime", "3x", "-count", strconv.Itoa(reps), "./internal/segment")
-	c.Dir, c.Stderr = root(), os.Stderr
+	c.Dir, c.Stderr = program.Root(), os.Stderr
 	text, err := c.Output()
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, text)
@@ -65,12 +57,12 @@ func runSegment(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		args = []string{"--images", "30"}
 	}
-	return child(ctx, filepath.Join(root(), "infra", "bench"), os.Stdout, append([]string{"run", "./segment", "path"}, args...)...)
+	return child(ctx, filepath.Join(program.Root(), "infra", "bench"), os.Stdout, append([]string{"run", "./segment", "path"}, args...)...)
 }
 
 func runRSS(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		args = []string{"--images", "500", "--model", filepath.Join(root(), "experiments", "models", "phantomseg.yaml")}
+		args = []string{"--images", "500", "--model", filepath.Join(program.Root(), "experiments", "models", "phantomseg.yaml")}
 	}
-	return child(ctx, filepath.Join(root(), "infra", "bench"), os.Stdout, append([]string{"run", "./segment", "memory"}, args...)...)
+	return child(ctx, filepath.Join(program.Root(), "infra", "bench"), os.Stdout, append([]string{"run", "./segment", "memory"}, args...)...)
 }

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"cxrepro/infra/bench/program"
 )
 
 // runManifest builds the test that drives 243,334 images without pixels through the real
@@ -26,11 +28,11 @@ func runManifest(ctx context.Context, args []string) error {
 	}
 	defer os.RemoveAll(dir)
 	binary := filepath.Join(dir, "worker.test")
-	if err := child(ctx, root(), os.Stderr, "test", "-c", "-o", binary, "./worker"); err != nil {
+	if err := child(ctx, program.Root(), os.Stderr, "test", "-c", "-o", binary, "./worker"); err != nil {
 		return err
 	}
 	c := exec.CommandContext(ctx, binary, "-test.run", "^TestHistoriesOfMIMIC$", "-test.v", "-test.count", "1", "-test.timeout", "20m")
-	c.Dir, c.Stderr = filepath.Join(root(), "worker"), os.Stderr
+	c.Dir, c.Stderr = filepath.Join(program.Root(), "worker"), os.Stderr
 	out, err := c.StdoutPipe()
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 
 	"cxrepro/infra/bench/dense"
 	"cxrepro/infra/bench/differ"
+	"cxrepro/infra/bench/program"
 	"cxrepro/internal/anatomy"
 	"cxrepro/internal/chexstruct"
 	"cxrepro/internal/cxr"
@@ -67,7 +68,7 @@ func subjects(f func(subject) error) error {
 }
 
 func goldenDir() string {
-	return filepath.Join(root(), "internal", "chexstruct", "testdata", "golden")
+	return filepath.Join(program.Root(), "internal", "chexstruct", "testdata", "golden")
 }
 
 // phantomCase is a phantom drawn at this size, with the masks that tasks read.

@@ -16,7 +16,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -31,6 +30,7 @@ import (
 	"syscall"
 	"time"
 
+	"cxrepro/infra/bench/program"
 	"cxrepro/internal/responder"
 )
 
@@ -190,15 +190,7 @@ func runPeer(ctx context.Context, o options, dir, plan, url string) error {
 	if err != nil {
 		return err
 	}
-	return quiet(exec.CommandContext(ctx, o.python, script, plan, url, fmt.Sprint(o.inFlight), filepath.Join(dir, "logs")), dir)
-}
-
-// quiet runs a command and shows what it said only if it fails.
-func quiet(c *exec.Cmd, dir string) error {
-	var said bytes.Buffer
-	c.Dir, c.Stdout, c.Stderr = dir, &said, &said
-	if err := c.Run(); err != nil {
-		return fmt.Errorf("%w\n%s", err, said.Bytes()[max(0, said.Len()-4000):])
-	}
-	return nil
+	c := exec.CommandContext(ctx, o.python, script, plan, url, fmt.Sprint(o.inFlight), filepath.Join(dir, "logs"))
+	c.Dir = dir
+	return program.Quiet(c)
 }

@@ -8,8 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"cxrepro/internal/dataset"
-	"cxrepro/internal/datause"
+	"cxrepro/infra/bench/program"
 )
 
 // The experiment: the benchmark as a release, one model, one judge.
@@ -55,10 +54,10 @@ const endpoints = `endpoints:
 
 // runOurs runs the experiment with a state folder of its own.
 func runOurs(ctx context.Context, o options, dir, url string) error {
-	program := o.cxrepro
-	if program == "" {
-		program = filepath.Join(dir, "cxrepro")
-		if err := quiet(exec.CommandContext(ctx, "go", "build", "-C", "../..", "-o", program, "./cmd/cxrepro"), "."); err != nil {
+	bin := o.cxrepro
+	if bin == "" {
+		var err error
+		if bin, err = program.Build(ctx, dir); err != nil {
 			return err
 		}
 	}
@@ -69,31 +68,11 @@ func runOurs(ctx context.Context, o options, dir, url string) error {
 		}
 	}
 	release, radiographs := filepath.Join(dir, "release"), filepath.Join(dir, "radiographs")
-	if err := errors.Join(declare(o.benchmark, release), declare(filepath.Join(o.benchmark, "files"), radiographs)); err != nil {
+	if err := errors.Join(program.Declare(o.benchmark, release), program.Declare(filepath.Join(o.benchmark, "files"), radiographs)); err != nil {
 		return err
 	}
-	return quiet(exec.CommandContext(ctx, program, "run", "spec.yaml", "--state", filepath.Join(dir, "state"), "--endpoints", "endpoints.yaml", "--evaluation-tasks", fmt.Sprint(o.tasks),
-		"--data", "bench="+release, "--data", "radiographs="+radiographs), dir)
-}
-
-// declare links what a folder holds into a new one that says that it is synthetic: a folder that
-// says nothing counts as the licensed data set.
-func declare(from, to string) error {
-	entries, err := os.ReadDir(from)
-	if err != nil {
-		return err
-	}
-	if err := os.Mkdir(to, 0o700); err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if err := os.Symlink(filepath.Join(from, e.Name()), filepath.Join(to, e.Name())); err != nil {
-			return err
-		}
-	}
-	data, err := dataset.Declaration{Name: filepath.Base(to), DataUse: datause.Synthetic, MadeBy: "cxreasonbench build, of phantoms"}.Encode()
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(to, dataset.DeclarationFile), data, 0o600)
+	c := exec.CommandContext(ctx, bin, "run", "spec.yaml", "--state", filepath.Join(dir, "state"), "--endpoints", "endpoints.yaml", "--evaluation-tasks", fmt.Sprint(o.tasks),
+		"--data", "bench="+release, "--data", "radiographs="+radiographs)
+	c.Dir = dir
+	return program.Quiet(c)
 }
