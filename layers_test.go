@@ -37,7 +37,7 @@ var exact = map[string]bool{"net": true, "os": true, "log": true, "math/rand": t
 var nouns = []string{
 	"artifacts", "internal/geom", "internal/mask", "internal/anatomy", "internal/cxr",
 	"internal/answer", "internal/dialogue", "internal/stats", "internal/report",
-	"internal/provenance", "internal/datause", "internal/lvlm",
+	"internal/provenance", "internal/datause", "internal/lvlm", "internal/spelling",
 }
 
 var domain = []string{

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"cxrepro/internal/spelling"
 )
 
 // Rules is the threshold table under a preset with its overrides. It is immutable and may
@@ -174,40 +176,11 @@ func describe(v any) string {
 	return fmt.Sprintf("%v (%T)", v, v)
 }
 
-// nearest returns the n row names with the smallest edit distance to a text.
+// nearest returns the n row names that are most like a text.
 func nearest(text string, n int) []string {
-	type scored struct {
-		name string
-		d    int
-	}
-	list := make([]scored, 0, rowCount)
+	names := make([]string, 0, rowCount)
 	for id := row(1); id <= rowCount; id++ {
-		list = append(list, scored{rowSpecs[id].name, editDistance(text, rowSpecs[id].name)})
+		names = append(names, rowSpecs[id].name)
 	}
-	slices.SortStableFunc(list, func(a, b scored) int { return a.d - b.d })
-	names := make([]string, 0, n)
-	for _, s := range list[:n] {
-		names = append(names, s.name)
-	}
-	return names
-}
-
-func editDistance(a, b string) int {
-	line := make([]int, len(b)+1)
-	for j := range line {
-		line[j] = j
-	}
-	for i := range len(a) {
-		diagonal := line[0]
-		line[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = line[j+1]
-			line[j+1] = min(cost, line[j+1]+1, line[j]+1)
-		}
-	}
-	return line[len(b)]
+	return spelling.Nearest(text, names, n)
 }
