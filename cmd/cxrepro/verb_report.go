@@ -51,8 +51,12 @@ every figure, plots of the stages, and a few dialogues of each task with their p
 Pictures of credentialed data are left out unless --with-pictures is given; such a file must
 stay on this machine.
 
+--cells lists every figure with its reference, t<table>/<row>/<column>, which ` + "`cxrepro lineage`" + `
+takes; ":refined" behind it names the figure in parentheses, ":standard" the textbook reading.
+
 With --json one object: reproduction_id, result_digest, simulated, complete, verdicts,
-missing[{table,why}], out, format, and summary, the document that the tables are made from.
+missing[{table,why}], out, format, with --cells cells[{ref,table,evaluation,model,sampling,path,row,column,
+value,k,n,formula,why}], and summary, the document that the tables are made from.
 
 Exit codes: 0 done; 2 usage, or no such reproduction or table; 3 done, with undetermined cases:
 tables say that they are not complete; 6 store unreachable.`,
@@ -73,7 +77,7 @@ tables say that they are not complete; 6 store unreachable.`,
 	fl.StringVar(&f.format, "format", "md", "md, csv, latex or html")
 	fl.IntSliceVar(&f.tables, "table", nil, "number of a table of the paper; several may be given (default: all that have data, and the other parts)")
 	fl.StringVar(&f.compare, "compare", "", "paper: put the published figures beside ours")
-	fl.BoolVar(&f.cells, "cells", false, "list every figure with k, n, formula and intervals after its table (md, latex)")
+	fl.BoolVar(&f.cells, "cells", false, "list every figure with reference, k, n, formula and intervals after its table (md, latex, --json)")
 	fl.StringVar(&f.out, "out", "", "file to write instead of standard output")
 	fl.StringVar(&f.claims, "claims", "", "JSON file of published figures that stand in no table (docs/report.md)")
 	fl.BoolVar(&f.withPictures, "with-pictures", false, "html: put in pictures of credentialed data, for a file that stays on this machine")
@@ -131,7 +135,42 @@ type reported struct {
 	Missing      []missingTable `json:"missing"`
 	Out          string         `json:"out,omitempty"`
 	Format       string         `json:"format"`
+	Cells        []reportedCell `json:"cells,omitempty"`
 	Summary      any            `json:"summary"`
+}
+
+// reportedCell is one figure by its reference: what it is about, and k, n and formula.
+type reportedCell struct {
+	Ref        tables.Ref             `json:"ref"`
+	Table      int                    `json:"table"`
+	Evaluation string                 `json:"evaluation"`
+	Model      string                 `json:"model"`
+	Sampling   cxreasonbench.Sampling `json:"sampling"`
+	Path       cxreasonbench.Path     `json:"path"`
+	// Row is a task or a group of tasks.
+	Row     string   `json:"row"`
+	Column  string   `json:"column"`
+	Value   *float64 `json:"value"`
+	K       int      `json:"k"`
+	N       int      `json:"n"`
+	Formula string   `json:"formula"`
+	Why     string   `json:"why,omitempty"`
+}
+
+func reportedCells(d *evaluation.Document) []reportedCell {
+	list := []reportedCell{}
+	for _, r := range d.Cells() {
+		f := r.Figure(d.Evaluations())
+		c := reportedCell{
+			Ref: r.Ref, Table: r.Ref.Table, Evaluation: d.Input.Summary.Evaluations[r.Evaluation].Name, Model: r.Model, Sampling: r.Sampling,
+			Path: r.Path, Row: r.Row(), Column: r.Column.String(), K: f.K, N: f.N, Formula: f.Formula, Why: f.Why,
+		}
+		if f.Known {
+			c.Value = &f.Value
+		}
+		list = append(list, c)
+	}
+	return list
 }
 
 type missingTable struct {
@@ -211,6 +250,9 @@ func (a *app) printReport(d *evaluation.Document, f reportFlags, to string, text
 		}
 		for _, m := range d.Missing {
 			out.Missing = append(out.Missing, missingTable{m.Number, m.Why})
+		}
+		if f.cells {
+			out.Cells = reportedCells(d)
 		}
 		if d.Options.Compare {
 			out.Verdicts = map[string]int{}

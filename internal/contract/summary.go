@@ -1,6 +1,9 @@
 package contract
 
-import "cxrepro/experiments"
+import (
+	"cxrepro/experiments"
+	"cxrepro/internal/report"
+)
 
 // Summary holds the tables of a reproduction: the global filter, and per task the counts
 // that the paper's Table 6 gives, with what became of all other images. Equal inputs give
@@ -54,6 +57,45 @@ type SummaryTask struct {
 	Failed  []Count `json:"failed"`
 	// Expected is the published total, 0 without.
 	Expected int `json:"expected,omitempty"`
+}
+
+// labelTable is the number of the paper's table of labels, allLabels the column that counts
+// the images with any of them.
+const (
+	labelTable = 6
+	allLabels  = "labelled"
+)
+
+// LabelRef names a figure of the table of labels: the images of a task with one label, or with
+// any label where it is empty.
+func LabelRef(task, label string) report.Ref {
+	if label == "" {
+		label = allLabels
+	}
+	return report.NewRef(labelTable, []string{task}, label)
+}
+
+// Label is what a figure of the table of labels is about.
+type Label struct {
+	Ref  report.Ref
+	Task string
+	// Label is empty for the images with any label.
+	Label string
+	// K of N: images with the label of those with any, or those with any of those that the
+	// global filter kept.
+	K, N int
+}
+
+// Labels lists the figures of the table of labels.
+func (s *Summary) Labels() []Label {
+	var list []Label
+	for _, t := range s.Tasks {
+		list = append(list, Label{LabelRef(t.Task, ""), t.Task, "", t.Total, s.Global.Kept})
+		for _, l := range t.Labels {
+			list = append(list, Label{LabelRef(t.Task, l.Label), t.Task, l.Label, l.N, t.Total})
+		}
+	}
+	return list
 }
 
 // LabelCount is one label of one task, in the order of the paper: the normal one first.

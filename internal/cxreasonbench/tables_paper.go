@@ -236,15 +236,16 @@ func (l layout) table(evaluations []Evaluation, o TableOptions) *report.Table {
 	for _, c := range l.columns(l.paths[0]) {
 		t.Columns = append(t.Columns, report.Column{Name: c.String(), Right: true})
 	}
+	names := l.models(evaluations)
 	for _, p := range l.paths {
 		for _, b := range l.blocks(p) {
 			head := true
-			for _, e := range evaluations {
+			for i, e := range evaluations {
 				scores, ok := e.path(p)
 				if e.Sampling != l.sampling || !ok {
 					continue
 				}
-				l.addModel(t, b, e, scores, o, head)
+				l.addModel(t, b, e, names[i], scores, o, head)
 				head = false
 			}
 		}
@@ -347,8 +348,9 @@ func (b block) refines() bool {
 	return KindOf(b.task) == Measurement
 }
 
-// addModel adds a model's line, and the published one below it.
-func (l layout) addModel(t *report.Table, b block, e Evaluation, scores PathScores, o TableOptions, head bool) {
+// addModel adds a model's line, and the published one below it. called is the model in
+// references.
+func (l layout) addModel(t *report.Table, b block, e Evaluation, called string, scores PathScores, o TableOptions, head bool) {
 	name := ""
 	if head {
 		name = b.name
@@ -366,7 +368,11 @@ func (l layout) addModel(t *report.Table, b block, e Evaluation, scores PathScor
 		} else {
 			paper = append(paper, report.Text("").Lighter())
 		}
-		line = append(line, cell)
+		kind := report.Printed
+		if o.Standard {
+			kind = report.Textbook
+		}
+		line = append(line, cell.Named(l.ref(b, called, col, kind)))
 	}
 	if head {
 		t.AddHead(line...)

@@ -10,7 +10,7 @@ import (
 var CellsHeader = []string{
 	"table", "row", "column", "text", "value", "refined", "k", "n", "formula", "refined_formula",
 	"standard_share", "standard_low", "standard_high", "bootstrap_low", "bootstrap_high",
-	"refined_bootstrap_low", "refined_bootstrap_high", "published", "verdict", "why",
+	"refined_bootstrap_low", "refined_bootstrap_high", "published", "verdict", "why", "ref",
 }
 
 // WriteCells writes the figures of several tables as one CSV, a line per figure with
@@ -32,12 +32,16 @@ func WriteCells(w io.Writer, tables []*Table) error {
 }
 
 // CellTable lists every figure of a table as a row of its own, for people: what it is made
-// of, in words.
+// of, in words, and its reference where the table's figures have one.
 func (t *Table) CellTable() *Table {
 	out := &Table{
 		Title: t.Title + ": cell by cell", Name: t.Name + "-cells", Formulas: t.Formulas, Notes: t.Notes,
 		Columns: []Column{{Name: "row"}, {Name: "column"}, {Name: "value", Right: true}, {Name: "k", Right: true}, {Name: "n", Right: true},
 			{Name: "formula"}, {Name: "textbook", Right: true}, {Name: "bootstrap", Right: true}, {Name: "published", Right: true}, {Name: "verdict"}, {Name: "why"}},
+	}
+	referred := t.referred()
+	if referred {
+		out.Columns = append(out.Columns, Column{Name: "ref"})
 	}
 	last := ""
 	t.figures(func(row, column string, c Cell) {
@@ -52,6 +56,9 @@ func (t *Table) CellTable() *Table {
 			}
 		}
 		line := []string{row, column, l[3], l[6], l[7], l[8], textbook, bootstrap, l[17], l[18], l[19]}
+		if referred {
+			line = append(line, l[20])
+		}
 		cells := make([]Cell, len(line))
 		for i, s := range line {
 			cells[i] = Text(s)
@@ -74,6 +81,12 @@ func (t *Table) figures(fn func(row, column string, c Cell)) {
 	}
 }
 
+// referred reports whether a figure of the table has a reference.
+func (t *Table) referred() (any bool) {
+	t.figures(func(_, _ string, c Cell) { any = any || !c.Ref.IsZero() })
+	return any
+}
+
 // cellLines returns a line in the columns of CellsHeader for every figure.
 func (t *Table) cellLines() [][]string {
 	var lines [][]string
@@ -86,7 +99,7 @@ func (c Cell) line(table, row, column string) []string {
 	short := c
 	short.short = true
 	l := make([]string, len(CellsHeader))
-	l[0], l[1], l[2], l[3], l[8] = table, row, column, short.String(), c.Formula
+	l[0], l[1], l[2], l[3], l[8], l[20] = table, row, column, short.String(), c.Formula, c.Ref.String()
 	if hasK, hasN := c.counted(); hasK {
 		l[6] = strconv.Itoa(c.K)
 		if hasN {

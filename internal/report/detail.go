@@ -85,6 +85,9 @@ func (c Cell) Facts() []string {
 		}
 		out = append(out, line)
 	}
+	if !c.Ref.IsZero() {
+		add("reference %s", c.Ref)
+	}
 	return out
 }
 

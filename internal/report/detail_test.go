@@ -21,7 +21,8 @@ func detailed() *Table {
 		Value: &v, Refined: &refined, RefinedFormula: "g", Why: "it lies outside",
 		Standard: &Range{Mid: 1, Low: 0.2065, High: 1}, Interval: &Range{Low: 30.1, High: 39.9},
 	})
-	t.AddHead(Text("Path 1"), Text("A"), c, None("no case came here"))
+	ref := func(column string) Ref { return NewRef(3, []string{"Path 1", "A"}, column) }
+	t.AddHead(Text("Path 1"), Text("A"), c.Named(ref("completion")), None("no case came here").Named(ref("depth")))
 	t.Add(Text("").Lighter(), Text("paper").Lighter(), Text("40.10 x").Lighter(), Text("").Lighter())
 	t.Add(Text(""), Text("B"), Share(1, 3, "f"), Count(4, ""))
 	return t
@@ -40,10 +41,10 @@ func TestCells(t *testing.T) {
 	}
 	want := [][]string{
 		CellsHeader,
-		{"Table 3", "Path 1 / A", "completion", "36.39 (18.20)", "36.39", "18.2", "1", "1", "f", "g", "1.0000", "0.2065", "1.0000", "30.10", "39.90", "", "", "40.10", "off", "it lies outside"},
-		{"Table 3", "Path 1 / A", "depth", "N/A", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "no case came here"},
-		{"Table 3", "Path 1 / B", "completion", "1 of 3 (33.3 %)", "", "", "1", "3", "f", "", "", "", "", "", "", "", "", "", "", ""},
-		{"Table 3", "Path 1 / B", "depth", "4", "", "", "4", "", "", "", "", "", "", "", "", "", "", "", "", ""},
+		{"Table 3", "Path 1 / A", "completion", "36.39 (18.20)", "36.39", "18.2", "1", "1", "f", "g", "1.0000", "0.2065", "1.0000", "30.10", "39.90", "", "", "40.10", "off", "it lies outside", "t3/path-1.a/completion"},
+		{"Table 3", "Path 1 / A", "depth", "N/A", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "no case came here", "t3/path-1.a/depth"},
+		{"Table 3", "Path 1 / B", "completion", "1 of 3 (33.3 %)", "", "", "1", "3", "f", "", "", "", "", "", "", "", "", "", "", "", ""},
+		{"Table 3", "Path 1 / B", "depth", "4", "", "", "4", "", "", "", "", "", "", "", "", "", "", "", "", "", ""},
 	}
 	if d := cmp.Diff(want, rows); d != "" {
 		t.Errorf("CSV differs (-want +got):\n%s", d)
@@ -51,6 +52,9 @@ func TestCells(t *testing.T) {
 	list := detailed().CellTable()
 	if wrong := list.Check(); len(wrong) > 0 || len(list.Rows) != 4 {
 		t.Errorf("the list of cells: %d rows, %v", len(list.Rows), wrong)
+	}
+	if got := list.Rows[0].Cells[11].String(); got != "t3/path-1.a/completion" {
+		t.Errorf("reference %q", got)
 	}
 	if got := list.Rows[0].Cells[6].String(); got != "100.0 [20.6, 100.0]" {
 		t.Errorf("textbook reading %q", got)

@@ -41,13 +41,15 @@ func (t *Table) Add(cells ...Cell) { t.Rows = append(t.Rows, Row{Cells: cells}) 
 func (t *Table) AddHead(cells ...Cell) { t.Rows = append(t.Rows, Row{Head: true, Cells: cells}) }
 
 // Check reports every way in which the table contradicts itself: rows of another length
-// than the columns, shares whose k is not within n, formulas that are not explained.
+// than the columns, shares whose k is not within n, formulas that are not explained, two
+// figures of one reference.
 func (t *Table) Check() []string {
 	var wrong []string
 	known := map[string]bool{}
 	for _, f := range t.Formulas {
 		known[f.ID] = true
 	}
+	named := map[Ref]bool{}
 	for i, r := range t.Rows {
 		if len(r.Cells) != len(t.Columns) {
 			wrong = append(wrong, fmt.Sprintf("row %d has %d cells, the table %d columns", i, len(r.Cells), len(t.Columns)))
@@ -59,6 +61,10 @@ func (t *Table) Check() []string {
 			if c.Formula != "" && !known[c.Formula] {
 				wrong = append(wrong, fmt.Sprintf("row %d cell %d: formula %q is not explained", i, k, c.Formula))
 			}
+			if !c.Ref.IsZero() && named[c.Ref] {
+				wrong = append(wrong, fmt.Sprintf("row %d cell %d: another one is called %s", i, k, c.Ref))
+			}
+			named[c.Ref] = true
 		}
 	}
 	return wrong
@@ -92,6 +98,8 @@ type Cell struct {
 	Detail *Detail
 	// Soft marks words and figures of others: shown lighter, in no list of figures.
 	Soft bool
+	// Ref names the figure, where it is one of a table of the paper.
+	Ref Ref
 	// short keeps the reason of an absent figure out of the grid.
 	short bool
 }

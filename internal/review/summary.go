@@ -97,7 +97,7 @@ func LabelTable(s *contract.Summary) *report.Table {
 		t.Notes = append(t.Notes, "published: "+s.Expected+". Comparison: reproduced = equal as printed; within noise = the published share lies in our 95 % bootstrap interval over cases; else off.")
 	}
 	for _, task := range s.Tasks {
-		labelled := report.Share(task.Total, s.Global.Kept, formulaLabelled)
+		labelled := report.Share(task.Total, s.Global.Kept, formulaLabelled).Named(contract.LabelRef(task.Task, ""))
 		if task.Expected > 0 && s.Global.ExpectedKept > 0 {
 			labelled = labelled.Against(report.Published{K: task.Expected, N: s.Global.ExpectedKept})
 		}
@@ -115,7 +115,7 @@ func LabelTable(s *contract.Summary) *report.Table {
 			if task.Expected > 0 {
 				share = share.Against(report.Published{K: l.Expected, N: task.Expected})
 			}
-			cells := append(append([]report.Cell{}, head...), report.Text(l.Label), share)
+			cells := append(append([]report.Cell{}, head...), report.Text(l.Label), share.Named(contract.LabelRef(task.Task, l.Label)))
 			if published {
 				cells = append(cells, publishedCell(share), report.Text(share.Verdict.String()))
 			}

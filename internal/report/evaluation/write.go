@@ -134,6 +134,18 @@ func (d *Document) WriteMarkdown(w io.Writer, cells bool) error {
 	return err
 }
 
+// Evaluations are those of the summary with every figure, as tables take them.
+func (d *Document) Evaluations() []cxreasonbench.Evaluation { return d.evaluations }
+
+// Cells lists what the figures in the report's tables of the paper are about.
+func (d *Document) Cells() []cxreasonbench.CellRef {
+	list := cxreasonbench.Cells(d.evaluations)
+	if len(d.Options.Tables) == 0 {
+		return list
+	}
+	return slices.DeleteFunc(list, func(r cxreasonbench.CellRef) bool { return !slices.Contains(d.Options.Tables, r.Ref.Table) })
+}
+
 // WriteText writes the report for a terminal.
 func (d *Document) WriteText(w io.Writer) error {
 	for _, s := range d.Sections {
