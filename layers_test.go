@@ -53,6 +53,8 @@ var layers = []layer{
 	{name: "picture rules", folders: []string{"internal/lvlm/picture"}, own: append([]string{"internal/lru"}, nouns...), denied: pure},
 	{name: "model adapters", folders: []string{"internal/lvlm/wire", "internal/lvlm/openai", "internal/lvlm/gemini", "internal/lvlm/recorded", "internal/lvlm/endpoint"},
 		own: append([]string{"internal/lvlm/", "internal/lru", "internal/strictyaml"}, nouns...), denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio"}},
+	{name: "attest", folders: []string{"internal/attest"}, own: []string{"internal/attest"}, denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio", "net", "net/http"}},
+	{name: "bundle", folders: []string{"internal/bundle"}, own: append([]string{"internal/bundle", "internal/attest"}, nouns...), denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio", "net", "net/http"}},
 	{name: "onnx", folders: []string{"internal/onnx"}, own: []string{"internal/onnx"}, denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio"}},
 	{name: "segment", folders: []string{"internal/segment"}, own: append([]string{"internal/segment", "internal/onnx"}, nouns...), denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio"}},
 	{name: "viewcheck", folders: []string{"internal/viewcheck"}, own: append([]string{"internal/viewcheck", "internal/onnx", "internal/strictyaml"}, nouns...), denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio"}},

@@ -26,6 +26,38 @@ func indexName(k Key) string        { return areaIndex + keyPath(k) }
 func claimName(k Key) string        { return areaClaims + keyPath(k) }
 func tombstoneName(k Key) string    { return areaTombstones + "index/" + keyPath(k) }
 
+// Names of objects, for those who list or carry them.
+
+// BlobObject is the name of a blob's object.
+func BlobObject(d Digest) string { return blobName(d) }
+
+// StatementObject is the name of the object of a statement that lies beside the blobs.
+func StatementObject(d Digest) string { return statementName(d) }
+
+// EntryObject is the name of a key's index entry.
+func EntryObject(k Key) string { return indexName(k) }
+
+// ObjectOf says what an object is by its name: the digest of a blob or of a statement, or the
+// key of an entry. The other results are zero; all are for any other name.
+func ObjectOf(name string) (blob, statement Digest, entry Key) {
+	var err error
+	switch {
+	case strings.HasPrefix(name, areaBlobs):
+		if blob, err = digestOfPath(name[len(areaBlobs):]); err != nil {
+			blob = Digest{}
+		}
+	case strings.HasPrefix(name, areaStatements):
+		if statement, err = digestOfPath(name[len(areaStatements):]); err != nil {
+			statement = Digest{}
+		}
+	case strings.HasPrefix(name, areaIndex):
+		if entry, err = keyOfPath(name[len(areaIndex):]); err != nil {
+			entry = Key{}
+		}
+	}
+	return blob, statement, entry
+}
+
 func conflictName(k Key, second Digest) string {
 	return areaConflicts + keyPath(k) + "/" + second.Hex()
 }
