@@ -62,6 +62,9 @@ type Options struct {
 	Ahead int
 	// Stall is how long an item may take before heartbeats stop. Default 2 minutes.
 	Stall time.Duration
+	// ReadOnly: nothing is computed for the store; what has no record is missing. For those
+	// who look at what others did.
+	ReadOnly bool
 	// Reporters make files from results, in this order.
 	Reporters []Reporter
 	// Endpoint returns where the calls to a model card go. Nil on workers without endpoints.

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"fmt"
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
@@ -20,6 +21,14 @@ func (s *asks) picture(a *Activities, ctx context.Context, q *question, stored a
 	}
 	if ref, ok := s.prepared.Get(key); ok {
 		return ref, nil
+	}
+	if s.opts.ReadOnly {
+		rec, err := s.opts.Store.Lookup(ctx, key)
+		if err != nil {
+			return artifacts.Ref{}, fmt.Errorf("a picture as it is sent: %w", err)
+		}
+		s.prepared.Put(key, rec.Result, 1)
+		return rec.Result, nil
 	}
 	made, err, _ := s.making.Do(key.String(), func() (any, error) {
 		// The pulse is that of the caller who does the work; the others have their own.

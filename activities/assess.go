@@ -85,15 +85,18 @@ func (a *Activities) openWindow(p *pulse, pl *plan, entries []contract.Entry) (w
 			return nil, 0, err
 		}
 		w.masks[i] = rec.Result
-		doc.Images[i] = contract.ImageIn{
-			Image: e.Image, Facts: e.Facts.Digest, Masks: rec.Result, View: e.View, Boxes: e.Boxes, Lung: e.Lung.Digest,
-		}
+		doc.Images[i] = imageIn(e, rec.Result)
 	}
 	if missing > 0 {
 		return w, missing, nil
 	}
 	w.ref, err = putJSON(p.work, a.opts.Store.ForClass(pl.class()), doc, contract.WindowInMediaType)
 	return w, 0, err
+}
+
+// imageIn is an entry as the tasks see it.
+func imageIn(e contract.Entry, masks artifacts.Ref) contract.ImageIn {
+	return contract.ImageIn{Image: e.Image, Facts: e.Facts.Digest, Masks: masks, View: e.View, Boxes: e.Boxes, Lung: e.Lung.Digest}
 }
 
 // key is the key of one task over the window.

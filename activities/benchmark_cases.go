@@ -93,6 +93,8 @@ type caseMaker struct {
 	recipe  cxreasonbench.Recipe
 	prompts *cxreasonbench.Pack
 	drawn   *contract.DrawnCase
+	// put, if set, takes the pictures in place of the store.
+	put func(ctx context.Context, data []byte, mediaType string) (artifacts.Ref, error)
 }
 
 // rows are the threshold rows that the positions in the case's pictures depend on: those of
@@ -119,11 +121,15 @@ func (m *caseMaker) tasks() []cxreasonbench.Task {
 	return tasks
 }
 
+// key is the key of the case.
+func (m *caseMaker) key() artifacts.KeyDoc {
+	return contract.BuildCaseKey(m.drawn, m.recipe, m.prompts.Questions(), m.rows())
+}
+
 // once returns the case's document, making it if nobody did. A document without items is that
 // of a case of which a picture cannot be shown.
 func (m *caseMaker) once(t *tally) (*contract.CaseDoc, artifacts.Ref, error) {
-	key := contract.BuildCaseKey(m.drawn, m.recipe, m.prompts.Questions(), m.rows())
-	rec, err := m.a.steps.once(m.p, key, t, m.plan.class(), func(ctx context.Context) (product, error) {
+	rec, err := m.a.steps.once(m.p, m.key(), t, m.plan.class(), func(ctx context.Context) (product, error) {
 		doc, err := m.make(ctx)
 		if err != nil {
 			return product{}, m.clean(err)
@@ -186,9 +192,12 @@ func (m *caseMaker) make(ctx context.Context) (*contract.CaseDoc, error) {
 	if err != nil {
 		return nil, err
 	}
-	store := m.a.opts.Store.ForClass(m.plan.class())
+	put := m.put
+	if put == nil {
+		put = m.a.opts.Store.ForClass(m.plan.class()).Put
+	}
 	for path, data := range pictures {
-		if doc.Pictures[path], err = store.Put(ctx, data, cxr.FormatPNG.MediaType()); err != nil {
+		if doc.Pictures[path], err = put(ctx, data, cxr.FormatPNG.MediaType()); err != nil {
 			return nil, err
 		}
 		m.p.progress()
@@ -197,7 +206,7 @@ func (m *caseMaker) make(ctx context.Context) (*contract.CaseDoc, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc.Pictures[s.Radiograph], err = store.Put(ctx, film, h.Format.MediaType())
+	doc.Pictures[s.Radiograph], err = put(ctx, film, h.Format.MediaType())
 	doc.Items = items
 	return doc, err
 }

@@ -32,12 +32,11 @@ func (a *Activities) PlanBenchmark(ctx context.Context, in contract.PlanBenchmar
 	if err != nil {
 		return none, err
 	}
-	rows, err := artifacts.Canonical(assessed)
+	t := &tally{effort: effort{reproduction: in.Reproduction, ingest: in.Ingest, id: in.Reproduction}}
+	key, err := drawCasesKey(in.Manifest, assessed, recipe, quotas)
 	if err != nil {
 		return none, err
 	}
-	t := &tally{effort: effort{reproduction: in.Reproduction, ingest: in.Ingest, id: in.Reproduction}}
-	key := contract.DrawCasesKey(in.Manifest.Digest, artifacts.Sum(rows), recipe, quotas)
 	rec, err := a.steps.once(p, key, t, pl.class(), func(context.Context) (product, error) {
 		d := &drawing{a: a, p: p, plan: pl, data: data, assessed: assessed, recipe: recipe, overlays: map[uint16][]cxreasonbench.Overlay{}}
 		doc, err := d.draw(quotas)
@@ -60,6 +59,12 @@ func (a *Activities) PlanBenchmark(ctx context.Context, in contract.PlanBenchmar
 	}
 	t.totals.Items = n
 	return contract.PlanBenchmarkResult{Drawn: rec.Result, Cases: n, Chunks: (n + contract.CaseChunk - 1) / contract.CaseChunk, Totals: t.totals}, nil
+}
+
+// drawCasesKey is the key of the draw over what was assessed.
+func drawCasesKey(manifest artifacts.Ref, assessed []contract.Assessed, recipe cxreasonbench.Recipe, quotas []int) (artifacts.KeyDoc, error) {
+	rows, err := artifacts.Canonical(assessed)
+	return contract.DrawCasesKey(manifest.Digest, artifacts.Sum(rows), recipe, quotas), err
 }
 
 // drawn loads a benchmark plan.

@@ -66,6 +66,12 @@ func putJSON(ctx context.Context, store *artifacts.Repository, v any, mediaType 
 	return store.Put(ctx, data, mediaType)
 }
 
+// refOfJSON names v as putJSON would store it.
+func refOfJSON(v any, mediaType string) (artifacts.Ref, error) {
+	data, err := artifacts.Canonical(v)
+	return artifacts.Ref{Digest: artifacts.Sum(data), Size: int64(len(data)), MediaType: mediaType}, err
+}
+
 // plan is a decoded plan with what follows from it.
 type plan struct {
 	*experiments.Plan

@@ -27,16 +27,7 @@ func (a *Activities) Summarise(ctx context.Context, in contract.SummariseInput) 
 	if err != nil {
 		return contract.SummariseResult{}, err
 	}
-	results := contract.Results{
-		Format: contract.ResultsFormat, In: data.In, Filtered: data.Filtered, Quarantined: data.Quarantined,
-	}
-	for i, w := range assessed {
-		r := contract.WindowResult{Images: int(data.windows.Chunks()[i].Count)}
-		for _, task := range w.Tasks {
-			r.Rows = append(r.Rows, task.Result.Digest)
-		}
-		results.Windows = append(results.Windows, r)
-	}
+	results := resultList(data, assessed)
 	rows, err := putJSON(p.work, a.opts.Store, results, contract.ResultsMediaType)
 	if err != nil {
 		return contract.SummariseResult{}, err
@@ -71,6 +62,21 @@ func (a *Activities) Summarise(ctx context.Context, in contract.SummariseInput) 
 	out.Totals.Items = 1
 	out.Reports, err = a.reports(p, pl, data, assessed, &summary)
 	return out, err
+}
+
+// resultList lists the rows of every task and window, without the tables.
+func resultList(data *dataset, assessed []contract.Assessed) contract.Results {
+	results := contract.Results{
+		Format: contract.ResultsFormat, In: data.In, Filtered: data.Filtered, Quarantined: data.Quarantined,
+	}
+	for i, w := range assessed {
+		r := contract.WindowResult{Images: int(data.windows.Chunks()[i].Count)}
+		for _, task := range w.Tasks {
+			r.Rows = append(r.Rows, task.Result.Digest)
+		}
+		results.Windows = append(results.Windows, r)
+	}
+	return results
 }
 
 // summariseKey is the key of the tables over one list of rows.
@@ -136,4 +142,16 @@ func (a *Activities) tables(p *pulse, pl *plan, data *dataset, windows []contrac
 		p.step(1)
 	}
 	return b.summary(), nil
+}
+
+// resultLists names the two forms of the result list: that which the tables are keyed by, and
+// that which holds them.
+func resultLists(data *dataset, assessed []contract.Assessed, tables artifacts.Digest) (rows, full artifacts.Ref, err error) {
+	list := resultList(data, assessed)
+	if rows, err = refOfJSON(list, contract.ResultsMediaType); err != nil {
+		return rows, full, err
+	}
+	list.Tables = tables
+	full, err = refOfJSON(list, contract.ResultsMediaType)
+	return rows, full, err
 }

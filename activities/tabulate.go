@@ -60,13 +60,30 @@ func tabulateKey(pl *plan, benchmark artifacts.Ref, evaluations []artifacts.Dige
 
 // evaluationSummary counts every page of every evaluation.
 func (a *Activities) evaluationSummary(p *pulse, pl *plan, in contract.TabulateInput) (*contract.EvaluationSummary, error) {
-	bench, err := getJSON[contract.Benchmark](p.work, a.opts.Store, in.Benchmark)
+	s, err := a.summaryFrame(p.work, pl, in.Benchmark)
 	if err != nil {
-		return nil, fmt.Errorf("load benchmark: %w", err)
+		return nil, err
 	}
-	of := pl.Evaluations()
+	of, spec := pl.Evaluations(), pl.Spec.Evaluation
 	if len(of) != len(in.Evaluations) {
 		return nil, fmt.Errorf("%d evaluations were made, the plan has %d", len(in.Evaluations), len(of))
+	}
+	for i, ref := range in.Evaluations {
+		counted, err := a.tallyEvaluation(p, ref, i)
+		if err != nil {
+			return nil, err
+		}
+		s.Evaluations = append(s.Evaluations, counted.Summary(contract.ModelOf(of[i].Model, of[i].Sampling), of[i].Sampling, scoring.Bootstrap{Draws: spec.Bootstrap, Seed: spec.Seed}))
+		p.step(1)
+	}
+	return s, nil
+}
+
+// summaryFrame is a summary without figures: what was asked, under which rules, judged by whom.
+func (a *Activities) summaryFrame(ctx context.Context, pl *plan, benchmark artifacts.Ref) (*contract.EvaluationSummary, error) {
+	bench, err := getJSON[contract.Benchmark](ctx, a.opts.Store, benchmark)
+	if err != nil {
+		return nil, fmt.Errorf("load benchmark: %w", err)
 	}
 	rules, err := experiments.BenchmarkRules(&pl.Spec)
 	if err != nil {
@@ -76,7 +93,7 @@ func (a *Activities) evaluationSummary(p *pulse, pl *plan, in contract.TabulateI
 	s := &contract.EvaluationSummary{
 		Format: contract.EvaluationSummaryFormat, Name: pl.Spec.Name, Paper: pl.Spec.Paper, Rules: rules,
 		Benchmark: contract.SummaryBenchmark{
-			Digest: in.Benchmark.Digest, Source: bench.Source, Rules: bench.Rules, Seed: bench.Seed, Prompts: bench.Prompts,
+			Digest: benchmark.Digest, Source: bench.Source, Rules: bench.Rules, Seed: bench.Seed, Prompts: bench.Prompts,
 			DataUse: bench.DataUse, Cases: len(bench.Cases), Tasks: contract.CasesOf(bench.Cases),
 		},
 		Scoring: spec.Scoring, Bootstrap: spec.Bootstrap, Seed: spec.Seed, Evaluations: []contract.SummaryEvaluation{},
@@ -84,14 +101,6 @@ func (a *Activities) evaluationSummary(p *pulse, pl *plan, in contract.TabulateI
 	if pl.Judge != nil {
 		judge := contract.ModelOf(pl.Judge, experiments.Greedy)
 		s.Judge = &judge
-	}
-	for i, ref := range in.Evaluations {
-		counted, err := a.tallyEvaluation(p, ref, i)
-		if err != nil {
-			return nil, err
-		}
-		s.Evaluations = append(s.Evaluations, counted.Summary(contract.ModelOf(of[i].Model, of[i].Sampling), of[i].Sampling, scoring.Bootstrap{Draws: spec.Bootstrap, Seed: spec.Seed}))
-		p.step(1)
 	}
 	return s, nil
 }

@@ -45,10 +45,12 @@ func TestEnvelope(t *testing.T) {
 		t.Errorf("the alphabet of URLs: %v", err)
 	}
 	for name, change := range map[string]func(*Envelope){
-		"payload":   func(e *Envelope) { e.Payload = []byte(`{"a":2}`) },
-		"type":      func(e *Envelope) { e.PayloadType = "text/plain" },
-		"signature": func(e *Envelope) { e.Signatures[0].Sig = append(encoded{e.Signatures[0].Sig[0] ^ 1}, e.Signatures[0].Sig[1:]...) },
-		"cut":       func(e *Envelope) { e.Signatures[0].Sig = e.Signatures[0].Sig[:63] },
+		"payload": func(e *Envelope) { e.Payload = []byte(`{"a":2}`) },
+		"type":    func(e *Envelope) { e.PayloadType = "text/plain" },
+		"signature": func(e *Envelope) {
+			e.Signatures[0].Sig = append(encoded{e.Signatures[0].Sig[0] ^ 1}, e.Signatures[0].Sig[1:]...)
+		},
+		"cut": func(e *Envelope) { e.Signatures[0].Sig = e.Signatures[0].Sig[:63] },
 		"a second, wrong one": func(e *Envelope) {
 			e.Signatures = append(e.Signatures, Signature{KeyID: key.ID(), Sig: make(encoded, 64)})
 		},

@@ -1,0 +1,213 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+
+	"cxrepro/artifacts"
+	"cxrepro/experiments"
+	"cxrepro/internal/chexstruct"
+	"cxrepro/internal/contract"
+)
+
+// Window is what came of measuring one window again.
+type Window struct {
+	Images int
+	// Pictures is of how many the pixels were at hand, Masks how many masks a model or
+	// their files gave anew.
+	Pictures, Masks int
+	// Other lists masks that a model gave otherwise, by case: inference promises no equal
+	// bytes on other machines, so that nothing is wrong with them.
+	Other []int
+	Found []Difference
+}
+
+// Windows is how many windows of images there are, 0 without findings.
+func (u *Audit) Windows(ctx context.Context) (int, error) {
+	if u.r.Summary.IsZero() {
+		return 0, nil
+	}
+	data, err := u.a.dataset(ctx, u.r.Manifest)
+	if err != nil {
+		return 0, err
+	}
+	return len(data.windows.Chunks()), nil
+}
+
+// Measure computes the findings of window i from its masks and facts, and these from pictures
+// where they are at hand. With segment the model runs too.
+//
+// Errors: masks, facts or lists that are not there.
+func (u *Audit) Measure(ctx context.Context, i int, segment bool) (Window, error) {
+	data, assessed, err := u.assessed(ctx)
+	if err != nil {
+		return Window{}, err
+	}
+	entries, err := data.window(ctx, i)
+	if err != nil {
+		return Window{}, err
+	}
+	in, err := getJSON[contract.WindowIn](ctx, u.a.opts.Store, assessed[i].Inputs)
+	if err != nil {
+		return Window{}, err
+	}
+	out := Window{Images: len(entries)}
+	if len(in.Images) != len(entries) {
+		return out, fmt.Errorf("window %d: inputs of %d images, the manifest has %d", i, len(in.Images), len(entries))
+	}
+	w := &window{a: u.a, plan: u.pl, entries: entries, masks: make([]artifacts.Ref, len(entries))}
+	doc := contract.WindowIn{Format: contract.WindowInFormat, Images: make([]contract.ImageIn, len(entries))}
+	for n, e := range entries {
+		w.masks[n] = in.Images[n].Masks
+		doc.Images[n] = imageIn(e, in.Images[n].Masks)
+		if err := u.pixels(ctx, e, in.Images[n].Masks, segment, &out); err != nil {
+			return out, err
+		}
+	}
+	if w.ref, err = refOfJSON(doc, contract.WindowInMediaType); err != nil {
+		return out, err
+	}
+	out.compare(assessed[i].Inputs.Digest, w.ref.Digest, fmt.Sprintf("inputs of window %d", i))
+	rows, err := w.measure(u.p, u.pl.tasks)
+	if err != nil {
+		return out, err
+	}
+	for n, task := range u.pl.tasks {
+		ref, err := refOfJSON(rows[task], contract.FindingsMediaType)
+		if err != nil {
+			return out, err
+		}
+		out.compare(assessed[i].Tasks[n].Result.Digest, ref.Digest, fmt.Sprintf("findings of %s in window %d", task, i))
+		if key, err := w.key(task).Key(); err != nil || key != assessed[i].Tasks[n].Key {
+			out.Found = append(out.Found, Difference{
+				Object: artifacts.EntryObject(assessed[i].Tasks[n].Key), What: fmt.Sprintf("key of %s in window %d", task, i),
+				Detail: "from the inputs and the plan follows " + key.Short(),
+			})
+		}
+	}
+	return out, nil
+}
+
+func (w *Window) compare(recorded, computed artifacts.Digest, what string) {
+	if recorded != computed {
+		w.Found = append(w.Found, Difference{
+			Object: artifacts.BlobObject(recorded), What: what,
+			Detail: fmt.Sprintf("recorded is %s, measuring again gives %s", recorded.Short(), computed.Short()),
+		})
+	}
+}
+
+// pixels computes facts and masks of an image anew, as far as its picture and the model are at
+// hand.
+func (u *Audit) pixels(ctx context.Context, e contract.Entry, masks artifacts.Ref, segment bool, out *Window) error {
+	img, err := u.a.pixels(ctx, u.pl, e)
+	if err != nil {
+		return nil // not at hand, or other bytes than those that were measured
+	}
+	out.Pictures++
+	out.compare(e.Facts.Digest, artifacts.Sum(chexstruct.Facts(img).Encode()), fmt.Sprintf("pixel facts of image %d", e.Case))
+	if !segment {
+		return nil
+	}
+	made, err := u.a.masks(ctx, u.pl, e)
+	if err != nil {
+		return fmt.Errorf("masks of image %d: %w", e.Case, err)
+	}
+	out.Masks++
+	switch got := artifacts.Sum(made.data); {
+	case got == masks.Digest:
+	case u.pl.Spec.Masks.Import != nil:
+		out.compare(masks.Digest, got, fmt.Sprintf("masks of image %d", e.Case))
+	default:
+		out.Other = append(out.Other, e.Case)
+	}
+	return nil
+}
+
+// Cases is what came of building the benchmark again.
+type Cases struct {
+	// Built is how many cases were built, Pictures of how many no picture was at hand.
+	Built, NoPicture int
+	Found            []Difference
+}
+
+// Benchmark builds questions and pictures of the drawn cases again, as far as their radiographs
+// are at hand. Of a released benchmark nothing is built.
+func (u *Audit) Benchmark(ctx context.Context) (Cases, error) {
+	var out Cases
+	b := u.pl.Spec.Benchmark
+	if u.r.Benchmark.IsZero() || b == nil || b.Source != experiments.SourceBuild {
+		return out, nil
+	}
+	_, assessed, err := u.assessed(ctx)
+	if err != nil {
+		return out, err
+	}
+	recipe, quotas, err := experiments.BenchmarkRecipe(&u.pl.Spec)
+	if err != nil {
+		return out, err
+	}
+	doc, err := drawCasesKey(u.r.Manifest, assessed, recipe, quotas)
+	if err != nil {
+		return out, err
+	}
+	key, err := doc.Key()
+	if err != nil {
+		return out, err
+	}
+	rec, err := u.a.opts.Store.Lookup(ctx, key)
+	if err != nil {
+		return out, err
+	}
+	drawn, err := u.a.drawn(ctx, rec.Result)
+	if err != nil {
+		return out, err
+	}
+	prompts, err := u.a.prompts(ctx, u.pl)
+	if err != nil {
+		return out, err
+	}
+	for i := range drawn.Cases {
+		m := &caseMaker{a: u.a, p: u.p, plan: u.pl, recipe: recipe, prompts: prompts, drawn: &drawn.Cases[i], put: nowhere}
+		if err := u.oneCase(ctx, m, &out); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// nowhere names bytes without keeping them.
+func nowhere(_ context.Context, data []byte, mediaType string) (artifacts.Ref, error) {
+	return artifacts.Ref{Digest: artifacts.Sum(data), Size: int64(len(data)), MediaType: mediaType}, nil
+}
+
+func (u *Audit) oneCase(ctx context.Context, m *caseMaker, out *Cases) error {
+	key, err := m.key().Key()
+	if err != nil {
+		return err
+	}
+	rec, err := u.a.opts.Store.Lookup(ctx, key)
+	if err != nil {
+		return err
+	}
+	if _, _, err := u.a.radiograph(ctx, u.pl, m.drawn.Entry); err != nil {
+		out.NoPicture++
+		return nil
+	}
+	doc, err := m.make(ctx)
+	if err != nil {
+		return m.clean(err)
+	}
+	ref, err := refOfJSON(doc, contract.CaseMediaType)
+	if err != nil {
+		return err
+	}
+	out.Built++
+	if ref.Digest != rec.Result.Digest {
+		out.Found = append(out.Found, Difference{
+			Object: artifacts.BlobObject(rec.Result.Digest), What: fmt.Sprintf("questions about image %d, %s", m.drawn.Entry.Case, m.drawn.Source.Task),
+			Detail: fmt.Sprintf("recorded is %s, building them again gives %s", rec.Result.Digest.Short(), ref.Digest.Short()),
+		})
+	}
+	return nil
+}
