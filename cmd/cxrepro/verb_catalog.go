@@ -10,6 +10,7 @@ import (
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/catalog"
+	"cxrepro/internal/contract"
 	"cxrepro/internal/lvlm"
 )
 
@@ -31,7 +32,7 @@ func newCatalogDigestCommand(a *app) *cobra.Command {
 		Long: `digest prints one digest over every row of the catalog in a fixed order. It depends on what the
 store holds and on nothing else: a catalog that was deleted and made anew has the same.
 
-With --json: {"digest","steps","removed_steps","calls","artifacts","links","read","forgotten"}.
+With --json: {"digest","steps","removed_steps","calls","parameters","artifacts","links","read","forgotten"}.
 
 Exit codes: 0 ok; 6 store unreachable.`,
 		Args: cobra.NoArgs,
@@ -166,7 +167,11 @@ func (a *app) withCatalog(ctx context.Context, fill func(*catalog.Catalog, conte
 	return use(cat, n)
 }
 
-// catalogOptions: answers of models are texts, they refer to nothing.
+// catalogOptions: answers of models are texts, they refer to nothing; results list what belongs
+// to them by digest alone.
 func (a *app) catalogOptions() catalog.Options {
-	return catalog.Options{Leaves: []string{lvlm.AnswerMediaType}, Progress: a.slowly("reading the index: %d entries")}
+	return catalog.Options{
+		Leaves: []string{lvlm.AnswerMediaType}, Lists: []string{contract.ResultsMediaType, contract.EvaluationResultsMediaType},
+		Progress: a.slowly("reading the index: %d entries"),
+	}
 }

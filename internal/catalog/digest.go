@@ -24,6 +24,7 @@ var contents = []string{
 		LEFT JOIN digests k ON k.id = l.via LEFT JOIN names n ON n.id = l.name ORDER BY l.src, l.dst, l.via, l.name`,
 	`SELECT 'call', k.digest, i.name, m.name, o.name, c.draw, c.sent, c.prompt, c.completion, c.cost, u.name FROM calls c LEFT JOIN digests k ON k.id = c.key
 		LEFT JOIN names i ON i.id = c.kind LEFT JOIN names m ON m.id = c.model LEFT JOIN names o ON o.id = c.outcome LEFT JOIN names u ON u.id = c.currency ORDER BY c.key`,
+	`SELECT 'parameter', d.digest, n.name, p.value FROM parameters p LEFT JOIN digests d ON d.id = p.id LEFT JOIN names n ON n.id = p.name ORDER BY p.id`,
 	`SELECT 'pin', p.name, d.digest FROM pins p LEFT JOIN digests d ON d.id = p.root ORDER BY p.name, p.root`,
 }
 

@@ -11,6 +11,10 @@
 // to what it refers to. Statements that lie in index entries (cxrepro.index/2) and statements of
 // entries that garbage collection removed are read like any other.
 //
+// What a key says beside its inputs is linked in the same way: threshold rows, switches, decoding
+// and a model's identity are artifacts of their own ([Parameter]), the prompt and the question of
+// a call are known by the digest of their text.
+//
 // The number of a digest is its first 64 bits, so equal stores give equal rows and nothing has to
 // be looked up while rows are made. Two digests with one number would make answers wrong; they are
 // noticed and refused.

@@ -83,7 +83,8 @@ const mostUsers = 20_000
 func (c *Catalog) alike(ctx context.Context, s Step, limit int) ([]Step, error) {
 	key := number(s.Key.Digest)
 	shared := map[int64]int{}
-	mine, err := numbers(ctx, c.db, `SELECT dst FROM links WHERE via = ?`, []int64{key})
+	// Parameters and prompts are shared by so many keys that they tell none apart.
+	mine, err := numbers(ctx, c.db, `SELECT DISTINCT dst FROM links WHERE via = ? AND name NOT IN (?, ?)`, []int64{key, nameNumber(LinkParameter), nameNumber(LinkPrompt)})
 	if err != nil {
 		return nil, err
 	}

@@ -71,6 +71,20 @@ func (l *loader) write(ctx context.Context, b *batch) error {
 		return err
 	}
 	rows = rows[:0]
+	for d, p := range b.known {
+		rows = append(rows, []any{number(d), nameNumber(p.Name), p.Value})
+	}
+	if err := l.insert(ctx, "parameters", rows, ` ON CONFLICT DO NOTHING`); err != nil {
+		return err
+	}
+	rows = rows[:0]
+	for d, r := range b.blobs {
+		rows = append(rows, []any{number(d), r.Size, nameNumber(r.MediaType)})
+	}
+	if err := l.insert(ctx, "blobs", rows, ` ON CONFLICT DO NOTHING`); err != nil {
+		return err
+	}
+	rows = rows[:0]
 	for _, r := range b.documents {
 		rows = append(rows, []any{number(r.Digest)})
 	}
@@ -121,10 +135,12 @@ func (l *loader) forget(ctx context.Context, keys []int64) error {
 func (l *loader) tidy(ctx context.Context, removed bool) error {
 	if removed {
 		for _, query := range []string{
+			`DELETE FROM parameters WHERE id NOT IN (SELECT dst FROM links)`,
+			`DELETE FROM blobs WHERE id NOT IN (SELECT dst FROM links)`,
 			`DELETE FROM digests WHERE id NOT IN (SELECT key FROM steps UNION SELECT result FROM steps UNION SELECT statement FROM steps UNION SELECT src FROM links UNION SELECT dst FROM links UNION SELECT root FROM pins)`,
 			`DELETE FROM names WHERE id NOT IN (SELECT step FROM steps UNION SELECT media FROM steps UNION SELECT reproduction FROM steps UNION SELECT worker FROM steps
 				UNION SELECT code FROM steps UNION SELECT takeover FROM steps UNION SELECT name FROM links
-				UNION SELECT kind FROM calls UNION SELECT model FROM calls UNION SELECT outcome FROM calls UNION SELECT currency FROM calls)`,
+				UNION SELECT name FROM parameters UNION SELECT media FROM blobs UNION SELECT kind FROM calls UNION SELECT model FROM calls UNION SELECT outcome FROM calls UNION SELECT currency FROM calls)`,
 		} {
 			if _, err := l.tx.ExecContext(ctx, query); err != nil {
 				return err

@@ -61,8 +61,8 @@ func anys(ids []int64) []any {
 func (c *Catalog) Counts(ctx context.Context) (Counts, error) {
 	var n Counts
 	err := c.db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM steps WHERE removed = 0), (SELECT count(*) FROM steps WHERE removed <> 0),
-		(SELECT count(*) FROM calls), (SELECT count(*) FROM (SELECT result AS id FROM steps UNION SELECT src FROM links UNION SELECT dst FROM links)),
-		(SELECT count(*) FROM links)`).Scan(&n.Steps, &n.Removed, &n.Calls, &n.Artifacts, &n.Links)
+		(SELECT count(*) FROM calls), (SELECT count(*) FROM parameters), (SELECT count(*) FROM (SELECT result AS id FROM steps UNION SELECT src FROM links UNION SELECT dst FROM links)),
+		(SELECT count(*) FROM links)`).Scan(&n.Steps, &n.Removed, &n.Calls, &n.Named, &n.Artifacts, &n.Links)
 	return n, err
 }
 
@@ -109,16 +109,18 @@ type Step struct {
 	Statement    artifacts.Digest
 	Reproduction string
 	Worker       string
-	Fence        int
-	Started      time.Time
-	Finished     time.Time
+	// Code names the program: a commit, or the digest of the binary.
+	Code     string
+	Fence    int
+	Started  time.Time
+	Finished time.Time
 	// Removed is true when garbage collection removed the entry.
 	Removed bool
 }
 
-const stepQuery = `SELECT k.digest, n.name, r.digest, s.size, m.name, t.digest, coalesce(p.name, ''), coalesce(w.name, ''), s.fence, s.started, s.finished, s.removed
+const stepQuery = `SELECT k.digest, n.name, r.digest, s.size, m.name, t.digest, coalesce(p.name, ''), coalesce(w.name, ''), coalesce(c.name, ''), s.fence, s.started, s.finished, s.removed
 	FROM steps s JOIN digests k ON k.id = s.key JOIN names n ON n.id = s.step JOIN digests r ON r.id = s.result JOIN names m ON m.id = s.media
-	JOIN digests t ON t.id = s.statement LEFT JOIN names p ON p.id = s.reproduction LEFT JOIN names w ON w.id = s.worker `
+	JOIN digests t ON t.id = s.statement LEFT JOIN names p ON p.id = s.reproduction LEFT JOIN names w ON w.id = s.worker LEFT JOIN names c ON c.id = s.code `
 
 // Steps returns the keys that gave an artifact as their result.
 func (c *Catalog) Steps(ctx context.Context, result artifacts.Digest) ([]Step, error) {
@@ -135,7 +137,7 @@ func (c *Catalog) steps(ctx context.Context, query string, args ...any) (out []S
 		var s Step
 		var key, result, statement []byte
 		var started, finished int64
-		if err := rows.Scan(&key, &s.Key.Step, &result, &s.Result.Size, &s.Result.MediaType, &statement, &s.Reproduction, &s.Worker, &s.Fence, &started, &finished, &s.Removed); err != nil {
+		if err := rows.Scan(&key, &s.Key.Step, &result, &s.Result.Size, &s.Result.MediaType, &statement, &s.Reproduction, &s.Worker, &s.Code, &s.Fence, &started, &finished, &s.Removed); err != nil {
 			return nil, err
 		}
 		var kerr, rerr, serr error
@@ -179,8 +181,12 @@ type Link struct {
 // Hop returns the links of an artifact in one direction, at most limit.
 func (c *Catalog) Hop(ctx context.Context, d artifacts.Digest, way Direction, limit int) (out []Link, err error) {
 	from, _ := way.columns()
+	return c.links(ctx, `WHERE l.`+from+` = ? ORDER BY l.src, l.dst, l.via, l.name LIMIT ?`, number(d), limit)
+}
+
+func (c *Catalog) links(ctx context.Context, which string, args ...any) (out []Link, err error) {
 	rows, err := c.db.QueryContext(ctx, `SELECT a.digest, b.digest, k.digest, coalesce(n.name, '') FROM links l JOIN digests a ON a.id = l.src JOIN digests b ON b.id = l.dst
-		LEFT JOIN digests k ON k.id = l.via LEFT JOIN names n ON n.id = l.name WHERE l.`+from+` = ? ORDER BY l.src, l.dst, l.via, l.name LIMIT ?`, number(d), limit)
+		LEFT JOIN digests k ON k.id = l.via LEFT JOIN names n ON n.id = l.name `+which, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -218,8 +219,7 @@ func (b *builder) lookInto(ctx context.Context) error {
 
 // mayRefer reports whether a blob is a document to look into.
 func (b *builder) mayRefer(r artifacts.Ref) bool {
-	kind, _, _ := strings.Cut(r.MediaType, ";")
-	return artifacts.Refers(r.MediaType) && r.Size <= artifacts.MaxScan && !slices.Contains(b.opts.Leaves, kind)
+	return artifacts.Refers(r.MediaType) && r.Size <= artifacts.MaxScan && !slices.Contains(b.opts.Leaves, kindOf(r))
 }
 
 // unread returns those of the waiting documents that were not looked into before.
@@ -266,7 +266,23 @@ func (b *builder) readDocument(ctx context.Context, f *fresh) (bool, error) {
 			return false, fmt.Errorf("look into %s: %w", f.doc.Digest.Short(), err)
 		}
 	}
+	if slices.Contains(b.opts.Lists, kindOf(f.doc)) {
+		for _, text := range standing.FindAll(data, -1) {
+			if d, err := artifacts.ParseDigest(string(text[1 : len(text)-1])); err == nil {
+				f.refs = append(f.refs, artifacts.Ref{Digest: d})
+			}
+		}
+	}
 	return true, nil
+}
+
+// standing matches a digest that is a JSON text by itself.
+var standing = regexp.MustCompile(`"sha256:[0-9a-f]{64}"`)
+
+// kindOf is a media type without its parameters.
+func kindOf(r artifacts.Ref) string {
+	kind, _, _ := strings.Cut(r.MediaType, ";")
+	return kind
 }
 
 func (b *builder) addDocument(rows *batch, f fresh) {

@@ -16,10 +16,11 @@ import (
 )
 
 // version changes whenever the tables do; a catalog of another version is made anew.
-const version = "2"
+const version = "3"
 
 // tables hold numbers of digests and names; names and digests spell them out. Times are
 // nanoseconds since 1970, 0 for none. modified is the store's clock and no part of Digest.
+// documents were looked into, blobs are what documents refer to: neither is part of Digest.
 var tables = []string{
 	`about (name TEXT PRIMARY KEY, value TEXT NOT NULL)`,
 	`digests (id BIGINT PRIMARY KEY, digest BLOB NOT NULL, clash INTEGER NOT NULL)`,
@@ -31,7 +32,9 @@ var tables = []string{
 	`links (src BIGINT NOT NULL, dst BIGINT NOT NULL, via BIGINT NOT NULL, name BIGINT NOT NULL, PRIMARY KEY (src, dst, via, name))`,
 	`calls (key BIGINT PRIMARY KEY, kind BIGINT NOT NULL, model BIGINT NOT NULL, outcome BIGINT NOT NULL, draw INTEGER NOT NULL,
 		sent INTEGER NOT NULL, prompt BIGINT NOT NULL, completion BIGINT NOT NULL, cost BIGINT NOT NULL, currency BIGINT NOT NULL)`,
+	`parameters (id BIGINT PRIMARY KEY, name BIGINT NOT NULL, value TEXT NOT NULL)`,
 	`documents (id BIGINT PRIMARY KEY)`,
+	`blobs (id BIGINT PRIMARY KEY, size BIGINT NOT NULL, media BIGINT NOT NULL)`,
 	`pins (name TEXT NOT NULL, root BIGINT NOT NULL, PRIMARY KEY (name, root))`,
 	`graves (name TEXT PRIMARY KEY)`,
 }
@@ -43,6 +46,7 @@ var indexes = []string{
 	`steps_reproduction ON steps (reproduction, step)`,
 	`links_dst ON links (dst, src)`,
 	`links_via ON links (via)`,
+	`parameters_name ON parameters (name)`,
 }
 
 // Catalog is an open database. It may be used from several goroutines.

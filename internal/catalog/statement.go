@@ -20,7 +20,8 @@ type stated struct {
 			Finished     time.Time `json:"finished"`
 		} `json:"invocation"`
 		KeyDocument struct {
-			Params json.RawMessage `json:"params"`
+			Params params  `json:"params"`
+			Inputs []input `json:"inputs"`
 		} `json:"key_document"`
 		Materials []struct {
 			Name   string `json:"name"`
@@ -62,12 +63,15 @@ type batch struct {
 	steps   [][]any
 	links   map[link]struct{}
 	calls   [][]any
-	// documents were looked into.
+	known   map[artifacts.Digest]Parameter
+	// documents were looked into, blobs are what they refer to.
 	documents []artifacts.Ref
+	blobs     map[artifacts.Digest]artifacts.Ref
 }
 
 func newBatch() *batch {
-	return &batch{digests: map[artifacts.Digest]struct{}{}, names: map[string]struct{}{}, links: map[link]struct{}{}}
+	return &batch{digests: map[artifacts.Digest]struct{}{}, names: map[string]struct{}{}, links: map[link]struct{}{},
+		known: map[artifacts.Digest]Parameter{}, blobs: map[artifacts.Digest]artifacts.Ref{}}
 }
 
 func (b *batch) digest(d artifacts.Digest) int64 {
@@ -83,6 +87,11 @@ func (b *batch) name(s string) int64 {
 		b.names[s] = struct{}{}
 	}
 	return nameNumber(s)
+}
+
+// link says that an artifact, by its number, depends on another one.
+func (b *batch) link(from int64, to artifacts.Digest, via int64, name string) {
+	b.links[link{from, b.digest(to), via, b.name(name)}] = struct{}{}
 }
 
 // entry is one key of the store as it was read.
@@ -116,36 +125,28 @@ func (b *batch) add(e entry) {
 	for _, m := range p.Materials {
 		d, err := artifacts.ParseHex(m.Digest.SHA256)
 		if err == nil {
-			b.links[link{result, b.digest(d), key, b.name(m.Name)}] = struct{}{}
+			b.link(result, d, key, m.Name)
 		}
 	}
+	b.parameters(key, result, &p.KeyDocument.Params)
 	if c := p.Parameters.Call; c != nil {
-		b.call(key, result, p.KeyDocument.Params, []any{b.name(c.Kind), b.name(c.Card), b.name(c.Outcome)},
-			[]any{c.Attempts.Sent, c.Attempts.Usage.Prompt, c.Attempts.Usage.Completion, c.Attempts.Cost, b.name(c.Attempts.Currency)})
+		b.messages(key, result, c.Kind, p.KeyDocument.Inputs)
+		b.calls = append(b.calls, []any{key, b.name(c.Kind), b.name(c.Card), b.name(c.Outcome), p.KeyDocument.Params.draw,
+			c.Attempts.Sent, c.Attempts.Usage.Prompt, c.Attempts.Usage.Completion, c.Attempts.Cost, b.name(c.Attempts.Currency)})
 	}
-}
-
-// call adds the row of a model call and its link to the weights it names.
-func (b *batch) call(key, result int64, params json.RawMessage, named, counted []any) {
-	var p struct {
-		Model struct {
-			Weights artifacts.Digest `json:"weights"`
-		} `json:"model"`
-		Draw int `json:"draw"`
-	}
-	if len(params) > 0 && json.Unmarshal(params, &p) == nil && !p.Model.Weights.IsZero() {
-		b.links[link{result, b.digest(p.Model.Weights), key, b.name("model")}] = struct{}{}
-	}
-	row := append([]any{key}, named...)
-	b.calls = append(b.calls, append(append(row, p.Draw), counted...))
 }
 
 // refer links a document to what it refers to.
 func (b *batch) refer(doc artifacts.Digest, refs []artifacts.Ref) {
 	src := b.digest(doc)
 	for _, r := range refs {
-		if r.Digest != doc {
-			b.links[link{src, b.digest(r.Digest), 0, 0}] = struct{}{}
+		if r.Digest == doc {
+			continue
+		}
+		b.link(src, r.Digest, 0, "")
+		if r.MediaType != "" {
+			b.blobs[r.Digest] = r
+			b.name(r.MediaType)
 		}
 	}
 }

@@ -15,6 +15,9 @@ import (
 type Options struct {
 	// Leaves are media types of documents that refer to nothing, so that they are not read.
 	Leaves []string
+	// Lists are media types of documents in which a digest that stands alone counts like a
+	// reference: lists of what counts as a result.
+	Lists []string
 	// Readers is how many entries are read at a time; default 8.
 	Readers int
 	// Progress, when set, hears of the entries read so far, now and then.
@@ -26,6 +29,7 @@ type Counts struct {
 	Steps     int64 `json:"steps"`
 	Removed   int64 `json:"removed_steps"`
 	Calls     int64 `json:"calls"`
+	Named     int64 `json:"parameters"`
 	Artifacts int64 `json:"artifacts"`
 	Links     int64 `json:"links"`
 	Read      int64 `json:"read"`
@@ -219,7 +223,7 @@ func (b *builder) pins(ctx context.Context) (dropped bool, err error) {
 // lookAgain forgets what documents refer to, because some of them may be gone: what is left is
 // looked into anew.
 func (b *builder) lookAgain(ctx context.Context) error {
-	for _, query := range []string{`DELETE FROM links WHERE via = 0`, `DELETE FROM documents`} {
+	for _, query := range []string{`DELETE FROM links WHERE via = 0`, `DELETE FROM documents`, `DELETE FROM blobs`} {
 		if _, err := b.tx.ExecContext(ctx, query); err != nil {
 			return err
 		}

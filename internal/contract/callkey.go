@@ -55,7 +55,7 @@ func CallKey(r lvlm.Request) (artifacts.KeyDoc, error) {
 	}
 	for i, m := range r.Transcript.Messages {
 		name := messageName(i, m.Role)
-		doc.Inputs = append(doc.Inputs, artifacts.Material{Name: name, Digest: messageDigest(m)})
+		doc.Inputs = append(doc.Inputs, artifacts.Material{Name: name, Digest: MessageDigest(m)})
 		for k, ref := range m.Images() {
 			doc.Inputs = append(doc.Inputs, artifacts.Material{Name: name + ".picture." + strconv.Itoa(k), Digest: ref.Digest})
 		}
@@ -71,9 +71,9 @@ func messageName(i int, r dialogue.Role) string {
 	return text + "." + r.String()
 }
 
-// messageDigest is the digest of a message's side and texts. Lengths keep two texts apart from
+// MessageDigest is the digest of a message's side and texts. Lengths keep two texts apart from
 // one; pictures are inputs of their own.
-func messageDigest(m dialogue.Message) artifacts.Digest {
+func MessageDigest(m dialogue.Message) artifacts.Digest {
 	h := sha256.New()
 	h.Write([]byte(m.Role.String()))
 	for _, p := range m.Parts {

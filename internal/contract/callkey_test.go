@@ -135,7 +135,7 @@ func TestMessageDigestsKeepTextsApart(t *testing.T) {
 	one := dialogue.Message{Role: dialogue.User, Parts: []dialogue.Part{{Text: "ab"}, {Text: "c"}}}
 	two := dialogue.Message{Role: dialogue.User, Parts: []dialogue.Part{{Text: "a"}, {Text: "bc"}}}
 	side := dialogue.Message{Role: dialogue.Assistant, Parts: []dialogue.Part{{Text: "ab"}, {Text: "c"}}}
-	if messageDigest(one) == messageDigest(two) || messageDigest(one) == messageDigest(side) {
+	if MessageDigest(one) == MessageDigest(two) || MessageDigest(one) == MessageDigest(side) {
 		t.Error("two messages share a digest")
 	}
 }
