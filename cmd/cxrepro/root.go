@@ -133,6 +133,7 @@ items; 4 paused; 5 cancelled; 6 store or Temporal unreachable.`,
 	flags := root.PersistentFlags()
 	flags.String("state", defaultState(), "state directory of the embedded profile (or CXREPRO_STATE)")
 	flags.String("store", "", "artifact store: folder, s3://bucket/prefix?..., minio://bucket/prefix?... (or CXREPRO_STORE; default <state>/store)")
+	flags.String("catalog", "", "catalog database: postgres://USER@HOST/DATABASE (or CXREPRO_CATALOG; default a file in <state>/cache)")
 	flags.String("durability", "process", "what a stored object in a folder survives: the death of any process, or a power cut (process, power)")
 	addTemporalFlags(flags)
 	addInferenceFlags(flags)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,9 +19,11 @@ import (
 func newCatalogCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "catalog",
-		Short: "The local index over what the store's statements say",
-		Long: `The catalog is a database in <state>/cache: steps, model calls, artifacts, and what each depends
-on, read from the provenance statements of a store. It can be deleted at any time; ` + "`cxrepro artifacts\nreindex`" + ` makes it anew.`,
+		Short: "The index over what the store's statements say",
+		Long: `The catalog is a database: steps, model calls, artifacts, and what each depends on, read from the
+provenance statements of a store. It is a file in <state>/cache, or, with --catalog or
+CXREPRO_CATALOG, a schema of a PostgreSQL database, which several machines share; what it says is
+the same. It can be deleted at any time; ` + "`cxrepro artifacts reindex`" + ` makes it anew.`,
 	}
 	c.AddCommand(newCatalogDigestCommand(a), newCatalogLsCommand(a))
 	return c
@@ -144,8 +148,30 @@ func (l *listing) materials(ctx context.Context, cat *catalog.Catalog, name stri
 	return nil
 }
 
+// openCatalog opens the catalog of a store: in the PostgreSQL database that was named, else in
+// a file.
 func (a *app) openCatalog(ctx context.Context, store *artifacts.Repository) (*catalog.Catalog, error) {
-	return catalog.Open(ctx, filepath.Join(a.StateDir(), "cache"), store.URL())
+	address := a.settings.GetString("catalog")
+	if address == "" {
+		return catalog.Open(ctx, filepath.Join(a.StateDir(), "cache"), store.URL())
+	}
+	name := store.URL()
+	if strings.HasPrefix(name, "file:") {
+		// A folder's path names another store on another machine.
+		host, err := os.Hostname()
+		if err != nil {
+			return nil, err
+		}
+		name += "@" + host
+	}
+	c, err := catalog.OpenPostgres(ctx, address, name)
+	switch {
+	case errors.Is(err, catalog.ErrAddress):
+		return nil, usageError("for example --catalog postgres://cxrepro@db.example/catalog, with the password in PGPASSWORD", "%v", err)
+	case err != nil && ctx.Err() == nil:
+		return nil, &exitError{Code: exitUnreachable, Err: err, Hint: "start the database, correct --catalog or CXREPRO_CATALOG, or leave it out: the catalog is then a file"}
+	}
+	return c, err
 }
 
 // withCatalog brings the store's catalog up to date, or makes it anew, with fill and hands it and

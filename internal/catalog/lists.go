@@ -79,7 +79,7 @@ func (c *Catalog) Materials(ctx context.Context, name string, limit int) (out []
 		u.Digest, err = digestOf(digest)
 		out = append(out, u)
 		return err
-	}, `SELECT d.digest, count(DISTINCT l.via) FROM links l JOIN digests d ON d.id = l.dst WHERE l.name = ? AND l.via <> 0 GROUP BY l.dst ORDER BY 2 DESC, 1 LIMIT ?`,
+	}, `SELECT d.digest, count(DISTINCT l.via) FROM links l JOIN digests d ON d.id = l.dst WHERE l.name = ? AND l.via <> 0 GROUP BY d.id ORDER BY 2 DESC, 1 LIMIT ?`,
 		nameNumber(name), limit)
 	return out, err
 }

@@ -61,7 +61,7 @@ func anys(ids []int64) []any {
 func (c *Catalog) Counts(ctx context.Context) (Counts, error) {
 	var n Counts
 	err := c.db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM steps WHERE removed = 0), (SELECT count(*) FROM steps WHERE removed <> 0),
-		(SELECT count(*) FROM calls), (SELECT count(*) FROM parameters), (SELECT count(*) FROM (SELECT result AS id FROM steps UNION SELECT src FROM links UNION SELECT dst FROM links)),
+		(SELECT count(*) FROM calls), (SELECT count(*) FROM parameters), (SELECT count(*) FROM (SELECT result AS id FROM steps UNION SELECT src FROM links UNION SELECT dst FROM links) AS all_of_them),
 		(SELECT count(*) FROM links)`).Scan(&n.Steps, &n.Removed, &n.Calls, &n.Named, &n.Artifacts, &n.Links)
 	return n, err
 }

@@ -52,6 +52,9 @@ var indexes = []string{
 // Catalog is an open database. It may be used from several goroutines.
 type Catalog struct {
 	db *sql.DB
+	// lock, where it is set, keeps others from bringing the catalog up to date meanwhile.
+	// SQLite does so by itself.
+	lock string
 }
 
 // Open opens or makes the catalog of one store in folder. One that cannot be read, or is of
@@ -89,7 +92,16 @@ func open(ctx context.Context, path, storeURL string) (*Catalog, error) {
 	return &Catalog{db: db}, nil
 }
 
-func prepare(ctx context.Context, db *sql.DB, storeURL string) error {
+// errOther is the error of a catalog of another version or of another store.
+var errOther = errors.New("the catalog is another one")
+
+// preparer is a database or a transaction.
+type preparer interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+func prepare(ctx context.Context, db preparer, storeURL string) error {
 	for _, t := range tables {
 		if _, err := db.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS `+t); err != nil {
 			return err
@@ -108,7 +120,7 @@ func prepare(ctx context.Context, db *sql.DB, storeURL string) error {
 			_, err = db.ExecContext(ctx, `INSERT INTO about VALUES (?, ?)`, name, want)
 		}
 		if err == nil && have != want {
-			err = fmt.Errorf("the catalog is of %s %q, not %q", name, have, want)
+			err = fmt.Errorf("%w: of %s %q, not %q", errOther, name, have, want)
 		}
 		if err != nil {
 			return err

