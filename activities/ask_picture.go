@@ -6,6 +6,7 @@ import (
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
+	"cxrepro/internal/datause"
 	"cxrepro/internal/lvlm/picture"
 )
 
@@ -35,7 +36,7 @@ func (s *asks) picture(a *Activities, ctx context.Context, q *question, stored a
 		p := a.beat(ctx, 1)
 		defer p.close()
 		t := &tally{effort: effort{reproduction: q.in.Reproduction, id: q.in.Reproduction}}
-		rec, err := a.steps.once(p, doc, t, storeClass(q.className), func(ctx context.Context) (product, error) {
+		rec, err := a.steps.once(p, doc, t, datause.StoreClass(q.className), func(ctx context.Context) (product, error) {
 			data, err := s.opts.Store.Get(ctx, stored)
 			if err != nil {
 				return product{}, err

@@ -7,6 +7,7 @@ import (
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
+	"cxrepro/internal/datause"
 	"cxrepro/internal/ledger"
 	"cxrepro/internal/lvlm"
 	"cxrepro/internal/provenance"
@@ -71,7 +72,7 @@ func (c *call) record(reply lvlm.Reply) (ledger.Entry, error) {
 	}
 	var result artifacts.Ref
 	err = c.insist("put", func() (err error) {
-		result, err = s.opts.Store.ForClass(storeClass(c.className)).Put(b.work, text, lvlm.AnswerMediaType)
+		result, err = s.opts.Store.ForClass(datause.StoreClass(c.className)).Put(b.work, text, lvlm.AnswerMediaType)
 		return err
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxreasonbench"
+	"cxrepro/internal/datause"
 )
 
 // walker runs dialogues over the ledger alone: the same state machine that a workflow holds
@@ -56,7 +57,7 @@ func (a *Activities) walk(ctx context.Context, r contract.DialogueRange) (*walke
 
 // store takes documents of the benchmark's class: what it is not attested for does not enter it.
 func (w *walker) store() *artifacts.Repository {
-	return w.a.opts.Store.ForClass(storeClass(w.bench.DataUse))
+	return w.a.opts.Store.ForClass(datause.StoreClass(w.bench.DataUse))
 }
 
 // caseAt is the number of the case at a place of the range, and of its re-evaluation's; -1

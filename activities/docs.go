@@ -110,17 +110,9 @@ func (a *Activities) plan(ctx context.Context, ref artifacts.Ref) (*plan, error)
 	})
 }
 
-// class is storeClass of the plan's data set.
-func (p *plan) class() string { return storeClass(p.Spec.Dataset.DataUse) }
-
-// storeClass is the data-use class that a store must be attested for before it may hold what is
-// made from data of a class; "" for data that may lie anywhere. A name that is no class stays.
-func storeClass(dataUse string) string {
-	if c, err := datause.Parse(dataUse); err == nil && c.Free() {
-		return ""
-	}
-	return dataUse
-}
+// class is the class that a store must be attested for to hold what is made from the plan's
+// data set.
+func (p *plan) class() string { return datause.StoreClass(p.Spec.Dataset.DataUse) }
 
 // inference identifies the plan's model; it is the zero value for imported masks.
 func (p *plan) inference() contract.Inference {

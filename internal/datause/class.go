@@ -86,3 +86,12 @@ func Strictest(classes ...Class) Class {
 	}
 	return out
 }
+
+// StoreClass is the class that a store must be attested for before it may hold what is made
+// from data of a class; "" for data that may lie anywhere. A name that is no class stays.
+func StoreClass(dataUse string) string {
+	if c, err := Parse(dataUse); err == nil && c.Free() {
+		return ""
+	}
+	return dataUse
+}
