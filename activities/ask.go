@@ -11,6 +11,7 @@ import (
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/datause"
+	"cxrepro/internal/derive"
 	"cxrepro/internal/ledger"
 	"cxrepro/internal/ledger/limit"
 	"cxrepro/internal/lru"
@@ -49,7 +50,7 @@ type asks struct {
 	docs  *docs
 	beats askBeats
 
-	cases    *lru.Cache[artifacts.Digest, *askCase]
+	cases    *lru.Cache[artifacts.Digest, *derive.Case]
 	answers  *lru.Cache[artifacts.Digest, lvlm.Answer]
 	prepared *lru.Cache[artifacts.Key, artifacts.Ref]
 	making   singleflight.Group // of prepared pictures
@@ -74,7 +75,7 @@ const (
 func newAsks(opts Options, d *docs) *asks {
 	return &asks{
 		opts: opts, docs: d, beats: askBeats{opts: opts, live: map[*askBeat]struct{}{}},
-		cases:    lru.New[artifacts.Digest, *askCase](caseBytes),
+		cases:    lru.New[artifacts.Digest, *derive.Case](caseBytes),
 		answers:  lru.New[artifacts.Digest, lvlm.Answer](answerBytes),
 		prepared: lru.New[artifacts.Key, artifacts.Ref](preparedRefs),
 		flights:  map[artifacts.Key]chan struct{}{}, wallets: map[walletKey]*ledger.Wallet{},
@@ -104,7 +105,7 @@ func (a *Activities) recorded(ctx context.Context, in contract.AskInput) (out co
 	if err != nil {
 		return out, key, false, err
 	}
-	entry, err := ledger.Find(ctx, a.opts.Store, q.ledger, q.retry)
+	entry, err := ledger.Find(ctx, a.opts.Store, q.Ledger, q.Retry)
 	if errors.Is(err, artifacts.ErrNotFound) {
 		return out, key, false, nil
 	}
@@ -135,14 +136,14 @@ const flightWait = 30 * time.Second
 func (s *asks) settle(b *askBeat, q *question) (entry ledger.Entry, own bool, err error) {
 	until := s.opts.Now().Add(flightWait)
 	for wait := 50 * time.Millisecond; ; {
-		entry, err = ledger.Find(b.work, s.opts.Store, q.ledger, q.retry)
+		entry, err = ledger.Find(b.work, s.opts.Store, q.Ledger, q.Retry)
 		if !errors.Is(err, artifacts.ErrNotFound) {
 			return entry, s.madeBy(b, entry), err
 		}
-		other := s.enter(q.ledger.Key)
+		other := s.enter(q.Ledger.Key)
 		if other == nil {
 			entry, err = s.call(b, q)
-			s.leave(q.ledger.Key)
+			s.leave(q.Ledger.Key)
 		}
 		var held *artifacts.HeldError
 		switch {

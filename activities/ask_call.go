@@ -55,7 +55,7 @@ func (s *asks) call(b *askBeat, q *question) (ledger.Entry, error) {
 // admit finds the endpoint and compares what it vouches for with the class of the data, before
 // anything is encoded for it.
 func (c *call) admit() error {
-	name := c.card.Name
+	name := c.Card.Name
 	if c.of.opts.Endpoint == nil {
 		return fail(contract.ErrTypeEndpoint, "this worker has no endpoint for model card %s; name one in the file of --endpoints", name)
 	}
@@ -65,12 +65,12 @@ func (c *call) admit() error {
 	}
 	c.endpoint = e
 	if e.Recorded {
-		_, err := recorded.Asker{}.Ask(c.beat.work, c.request, nil)
+		_, err := recorded.Asker{}.Ask(c.beat.work, c.Request, nil)
 		return &endpointError{name: e.Name, err: err}
 	}
-	if err := datause.AllowEndpoint(c.class, e.Attestation, c.of.opts.Now()); err != nil {
-		c.of.opts.Log.Error("call refused: the endpoint may not receive these data", "endpoint", e.Name, "card", name, "class", c.className,
-			"reproduction", c.in.Reproduction, "case", c.in.Case, "call", c.in.Call.String(), "err", err)
+	if err := datause.AllowEndpoint(c.Class, e.Attestation, c.of.opts.Now()); err != nil {
+		c.of.opts.Log.Error("call refused: the endpoint may not receive these data", "endpoint", e.Name, "card", name, "class", c.ClassName,
+			"reproduction", c.In.Reproduction, "case", c.In.Case, "call", c.In.Call.String(), "err", err)
 		return fail(contract.ErrTypeRefused, "endpoint %s, model card %s: %w; nothing was sent", e.Name, name, err)
 	}
 	return nil
@@ -79,7 +79,7 @@ func (c *call) admit() error {
 // acquire waits for the endpoint's limits.
 func (c *call) acquire() (*limit.Permit, error) {
 	c.beat.alive(c.patience())
-	p, err := c.endpoint.Gate.Admit(c.beat.wait, limit.Want{Tokens: c.tokens(), Scope: c.card.Name, Asked: activity.GetInfo(c.beat.ctx).ScheduledTime})
+	p, err := c.endpoint.Gate.Admit(c.beat.wait, limit.Want{Tokens: c.tokens(), Scope: c.Card.Name, Asked: activity.GetInfo(c.beat.ctx).ScheduledTime})
 	return p, c.waited(err)
 }
 
@@ -129,7 +129,7 @@ func (c *call) patience() time.Duration {
 // claimed claims the key and makes the call under it. It ends the permit.
 func (c *call) claimed(permit *limit.Permit) (entry ledger.Entry, err error) {
 	s, b := c.of, c.beat
-	claim, err := s.opts.Store.Claim(b.work, c.ledger.Key, c.owner(), claimTTL)
+	claim, err := s.opts.Store.Claim(b.work, c.Ledger.Key, c.owner(), claimTTL)
 	if err != nil {
 		permit.Cancel()
 		return entry, err
@@ -140,18 +140,18 @@ func (c *call) claimed(permit *limit.Permit) (entry ledger.Entry, err error) {
 		b.hold(nil)
 		// A claim that cannot be released expires by itself.
 		if rerr := s.opts.Store.Release(context.WithoutCancel(b.ctx), claim); rerr != nil {
-			s.opts.Log.Warn("claim not released", "key", c.ledger.Key.Short(), "err", rerr)
+			s.opts.Log.Warn("claim not released", "key", c.Ledger.Key.Short(), "err", rerr)
 		}
 	}()
 	// An outcome may have been recorded since the look-up; claims only see answers.
-	if entry, err = ledger.FindOutcome(b.work, s.opts.Store, c.ledger, c.retry); !errors.Is(err, artifacts.ErrNotFound) {
+	if entry, err = ledger.FindOutcome(b.work, s.opts.Store, c.Ledger, c.Retry); !errors.Is(err, artifacts.ErrNotFound) {
 		permit.Cancel()
 		return entry, err
 	}
 	if err = c.inherit(); err == nil {
-		if n := len(c.request.Transcript.Images()); c.card.MaxPictures > 0 && n > c.card.MaxPictures {
+		if n := len(c.Request.Transcript.Images()); c.Card.MaxPictures > 0 && n > c.Card.MaxPictures {
 			permit.Cancel()
-			return c.end(lvlm.Reply{Answer: lvlm.Answer{Outcome: lvlm.Invalid, Detail: fmt.Sprintf("%d pictures; model card %s allows %d", n, c.card.Name, c.card.MaxPictures)}})
+			return c.end(lvlm.Reply{Answer: lvlm.Answer{Outcome: lvlm.Invalid, Detail: fmt.Sprintf("%d pictures; model card %s allows %d", n, c.Card.Name, c.Card.MaxPictures)}})
 		}
 	}
 	if err != nil {
@@ -162,7 +162,7 @@ func (c *call) claimed(permit *limit.Permit) (entry ledger.Entry, err error) {
 }
 
 func (c *call) owner() artifacts.Owner {
-	return ownerOf(c.beat.ctx, c.of.opts.Owner, c.in.Reproduction)
+	return ownerOf(c.beat.ctx, c.of.opts.Owner, c.In.Reproduction)
 }
 
 // inherit takes over the attempts of earlier holders of the claim. A request whose end nobody
@@ -175,7 +175,7 @@ func (c *call) inherit() (err error) {
 	case artifacts.TakeoverNone, artifacts.TakeoverReleased:
 		return nil
 	}
-	c.of.opts.Log.Warn("a call is repeated: nobody saw the end of the last request", "key", c.ledger.Key.Short(), "cause", c.claim.Takeover.String(), "worker", c.claim.Previous.Worker)
+	c.of.opts.Log.Warn("a call is repeated: nobody saw the end of the last request", "key", c.Ledger.Key.Short(), "cause", c.claim.Takeover.String(), "worker", c.claim.Previous.Worker)
 	return c.annotate()
 }
 
@@ -194,7 +194,7 @@ func (c *call) ask(permit *limit.Permit) (ledger.Entry, error) {
 		if err != nil {
 			return ledger.Entry{}, err
 		}
-		if c.answers(reply.Answer) || !again(reply.Answer.Outcome) || c.unanswered() > c.card.Retries {
+		if c.answers(reply.Answer) || !again(reply.Answer.Outcome) || c.unanswered() > c.Card.Retries {
 			return c.end(reply)
 		}
 		if err := c.annotate(); err != nil {
@@ -267,7 +267,7 @@ func (c *call) exchange(began time.Time) (lvlm.Reply, error) {
 		ctx, cancel = context.WithTimeout(ctx, c.endpoint.Timeout+c.of.overtime)
 		defer cancel()
 	}
-	reply, err := c.endpoint.Asker.Ask(ctx, c.request, c.of.opts.Store.Get)
+	reply, err := c.endpoint.Asker.Ask(ctx, c.Request, c.of.opts.Store.Get)
 	var known *lvlm.CallError
 	if err != nil && ctx.Err() != nil && !errors.As(err, &known) {
 		// It may have been sent, and billed.

@@ -346,7 +346,7 @@ func (l *askLab) entry(a *Activities, in contract.AskInput) ledger.Entry {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	e, err := ledger.Find(context.Background(), l.store, q.ledger, q.retry)
+	e, err := ledger.Find(context.Background(), l.store, q.Ledger, q.Retry)
 	if err != nil {
 		l.t.Fatal(err)
 	}

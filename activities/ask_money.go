@@ -18,7 +18,7 @@ const (
 
 func (q *question) promptTokens() int {
 	n := 0
-	for _, m := range q.request.Transcript.Messages {
+	for _, m := range q.Request.Transcript.Messages {
 		for _, p := range m.Parts {
 			if p.Image != nil {
 				n += tokensPerPicture
@@ -32,7 +32,7 @@ func (q *question) promptTokens() int {
 
 // tokens is what the limiter sets aside for the request until the endpoint has counted.
 func (q *question) tokens() int {
-	most := q.request.Decoding.MaxTokens
+	most := q.Request.Decoding.MaxTokens
 	if most <= 0 || most > usualReply {
 		most = usualReply
 	}
@@ -41,7 +41,7 @@ func (q *question) tokens() int {
 
 // most is the usage that a request can hardly exceed.
 func (q *question) most() dialogue.Usage {
-	d, reply := q.request.Decoding, replyTokens
+	d, reply := q.Request.Decoding, replyTokens
 	if d.MaxTokens > 0 {
 		reply = d.MaxTokens
 	}
@@ -68,7 +68,7 @@ func (r *reserved) Keep() {
 
 // reserve sets aside what the request could cost, before it is sent.
 func (c *call) reserve() (*reserved, error) {
-	if c.in.Budget <= 0 {
+	if c.In.Budget <= 0 {
 		return &reserved{}, nil
 	}
 	price := c.endpoint.Price
@@ -76,7 +76,7 @@ func (c *call) reserve() (*reserved, error) {
 		return nil, fail(contract.ErrTypeEndpoint, "endpoint %s states no price, so a budget cannot be kept; state one in its card, 0 where it costs nothing", c.endpoint.Name)
 	}
 	amount := price.Cost(c.most())
-	r, err := c.of.wallet(c.in.Reproduction, price.Unit()).Reserve(c.beat.wait, c.in.Budget, amount)
+	r, err := c.of.wallet(c.In.Reproduction, price.Unit()).Reserve(c.beat.wait, c.In.Budget, amount)
 	if err != nil {
 		if ended := c.beat.ended(); ended != nil {
 			return nil, c.outOfTime(ended)

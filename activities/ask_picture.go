@@ -7,11 +7,13 @@ import (
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/datause"
+	"cxrepro/internal/derive"
 	"cxrepro/internal/lvlm/picture"
 )
 
-// picture returns a stored picture as the rule sends it, preparing it where nobody did.
-func (s *asks) picture(a *Activities, ctx context.Context, q *question, stored artifacts.Ref, rule picture.Rule) (artifacts.Ref, error) {
+// picture returns a stored picture as the question's rule sends it, preparing it where nobody did.
+func (s *asks) picture(a *Activities, ctx context.Context, q *derive.Question, stored artifacts.Ref) (artifacts.Ref, error) {
+	rule := q.PictureRule
 	if rule == picture.Original {
 		return stored, nil
 	}
@@ -35,8 +37,8 @@ func (s *asks) picture(a *Activities, ctx context.Context, q *question, stored a
 		// The pulse is that of the caller who does the work; the others have their own.
 		p := a.beat(ctx, 1)
 		defer p.close()
-		t := &tally{effort: effort{reproduction: q.in.Reproduction, id: q.in.Reproduction}}
-		rec, err := a.steps.once(p, doc, t, datause.StoreClass(q.className), func(ctx context.Context) (product, error) {
+		t := &tally{effort: effort{reproduction: q.In.Reproduction, id: q.In.Reproduction}}
+		rec, err := a.steps.once(p, doc, t, datause.StoreClass(q.ClassName), func(ctx context.Context) (product, error) {
 			data, err := s.opts.Store.Get(ctx, stored)
 			if err != nil {
 				return product{}, err

@@ -49,10 +49,10 @@ func (c *call) insist(what string, do func() error) error {
 		if err == nil || artifacts.ClassOf(err) != artifacts.Transient || s.opts.Now().Add(wait).After(until) {
 			return err
 		}
-		s.opts.Log.Warn("the store does not take a reply; it is kept and tried again", "key", c.ledger.Key.Short(), "doing", what, "in", wait, "err", err)
+		s.opts.Log.Warn("the store does not take a reply; it is kept and tried again", "key", c.Ledger.Key.Short(), "doing", what, "in", wait, "err", err)
 		// A kill from now on shall not lose the attempt, if the claim can be written.
 		if note := c.annotate(); note != nil {
-			s.opts.Log.Warn("attempts not noted in the claim", "key", c.ledger.Key.Short(), "err", note)
+			s.opts.Log.Warn("attempts not noted in the claim", "key", c.Ledger.Key.Short(), "err", note)
 		}
 		switch ended := b.pause(wait); {
 		case errors.Is(ended, errOutOfTime):
@@ -72,7 +72,7 @@ func (c *call) record(reply lvlm.Reply) (ledger.Entry, error) {
 	}
 	var result artifacts.Ref
 	err = c.insist("put", func() (err error) {
-		result, err = s.opts.Store.ForClass(datause.StoreClass(c.className)).Put(b.work, text, lvlm.AnswerMediaType)
+		result, err = s.opts.Store.ForClass(datause.StoreClass(c.ClassName)).Put(b.work, text, lvlm.AnswerMediaType)
 		return err
 	})
 	if err != nil {
@@ -80,11 +80,11 @@ func (c *call) record(reply lvlm.Reply) (ledger.Entry, error) {
 	}
 	c.fault(FaultAfterAnswerPut)
 	s.answers.Put(result.Digest, reply.Answer, result.Size+200)
-	entry := ledger.Entry{Record: artifacts.Record{Key: c.ledger.Key, Result: result}, Facts: ledger.Facts{
-		Kind: c.kind, Outcome: reply.Answer.Outcome, Card: c.card.Name, Endpoint: c.endpoint.Name, Served: reply.Served, Attempts: c.attempts,
+	entry := ledger.Entry{Record: artifacts.Record{Key: c.Ledger.Key, Result: result}, Facts: ledger.Facts{
+		Kind: c.Kind, Outcome: reply.Answer.Outcome, Card: c.Card.Name, Endpoint: c.endpoint.Name, Served: reply.Served, Attempts: c.attempts,
 	}}
 	if c.answers(reply.Answer) {
-		return entry, c.commit(c.claim, c.ledger.Doc, &entry)
+		return entry, c.commit(c.claim, c.Ledger.Doc, &entry)
 	}
 	return entry, c.outcome(&entry)
 }
@@ -94,7 +94,7 @@ func (c *call) commit(claim *artifacts.Claim, doc artifacts.KeyDoc, entry *ledge
 	s, b := c.of, c.beat
 	entry.Invocation = provenance.InvocationOf(c.claim)
 	entry.Invocation.Started, entry.Invocation.Finished = c.started.UTC(), s.opts.Now().UTC()
-	text, err := ledger.Statement(doc, entry.Record.Result, entry.Facts, entry.Invocation, c.materials, s.opts.Code, s.opts.Environment)
+	text, err := ledger.Statement(doc, entry.Record.Result, entry.Facts, entry.Invocation, c.Materials, s.opts.Code, s.opts.Environment)
 	if err != nil {
 		return err
 	}
@@ -124,8 +124,8 @@ func (c *call) commit(claim *artifacts.Claim, doc artifacts.KeyDoc, entry *ledge
 // meanwhile. Its attempts are accounted for then, so the call's claim forgets them.
 func (c *call) outcome(entry *ledger.Entry) error {
 	s, b := c.of, c.beat
-	doc := contract.CallOutcomeKey(c.ledger.Doc, c.retry.Round)
-	key, err := c.ledger.Outcome(c.retry.Round)
+	doc := contract.CallOutcomeKey(c.Ledger.Doc, c.Retry.Round)
+	key, err := c.Ledger.Outcome(c.Retry.Round)
 	if err != nil {
 		return err
 	}

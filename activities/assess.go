@@ -11,6 +11,7 @@ import (
 	"cxrepro/internal/chexstruct"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxr"
+	"cxrepro/internal/derive"
 	"cxrepro/internal/geom"
 )
 
@@ -44,7 +45,7 @@ func (a *Activities) AssessWindow(ctx context.Context, in contract.WindowInput) 
 		return contract.ChunkResult{}, err
 	}
 	out := contract.Assessed{Window: in.Window, Inputs: w.ref}
-	for i, task := range pl.tasks {
+	for i, task := range pl.Tasks {
 		out.Tasks = append(out.Tasks, contract.AssessedTask{Task: task.String(), Key: records[i].Key, Result: records[i].Result})
 	}
 	ref, err := putJSON(p.work, a.opts.Store, out, contract.AssessedMediaType)
@@ -59,7 +60,7 @@ func (a *Activities) AssessWindow(ctx context.Context, in contract.WindowInput) 
 // window is one window with the references of everything its tasks read.
 type window struct {
 	a       *Activities
-	plan    *plan
+	plan    *derive.Plan
 	entries []contract.Entry
 	masks   []artifacts.Ref
 	ref     artifacts.Ref // of the inputs document
@@ -67,11 +68,10 @@ type window struct {
 
 // openWindow finds the masks of every entry and stores the inputs document. missing counts
 // entries without masks; the window is of no use then.
-func (a *Activities) openWindow(p *pulse, pl *plan, entries []contract.Entry) (w *window, missing int, err error) {
+func (a *Activities) openWindow(p *pulse, pl *derive.Plan, entries []contract.Entry) (w *window, missing int, err error) {
 	w = &window{a: a, plan: pl, entries: entries, masks: make([]artifacts.Ref, len(entries))}
-	doc := contract.WindowIn{Format: contract.WindowInFormat, Images: make([]contract.ImageIn, len(entries))}
 	for i, e := range entries {
-		key, err := pl.masksKey(e).Key()
+		key, err := pl.MasksKey(e).Key()
 		if err != nil {
 			return nil, 0, err
 		}
@@ -85,29 +85,23 @@ func (a *Activities) openWindow(p *pulse, pl *plan, entries []contract.Entry) (w
 			return nil, 0, err
 		}
 		w.masks[i] = rec.Result
-		doc.Images[i] = imageIn(e, rec.Result)
 	}
 	if missing > 0 {
 		return w, missing, nil
 	}
-	w.ref, err = putJSON(p.work, a.opts.Store.ForClass(pl.class()), doc, contract.WindowInMediaType)
+	w.ref, err = putJSON(p.work, a.opts.Store.ForClass(pl.Class()), derive.WindowIn(entries, w.masks), contract.WindowInMediaType)
 	return w, 0, err
-}
-
-// imageIn is an entry as the tasks see it.
-func imageIn(e contract.Entry, masks artifacts.Ref) contract.ImageIn {
-	return contract.ImageIn{Image: e.Image, Facts: e.Facts.Digest, Masks: masks, View: e.View, Boxes: e.Boxes, Lung: e.Lung.Digest}
 }
 
 // key is the key of one task over the window.
 func (w *window) key(task chexstruct.Task) artifacts.KeyDoc {
-	return contract.AssessKey(w.ref.Digest, task.String(), w.plan.rules.KeyParams(task))
+	return w.plan.AssessKey(w.ref.Digest, task)
 }
 
 // records returns the record of every task, measuring the tasks that have none together:
 // what tasks share is computed once per image.
 func (w *window) records(p *pulse, t *tally) ([]artifacts.Record, error) {
-	tasks := w.plan.tasks
+	tasks := w.plan.Tasks
 	records := make([]artifacts.Record, len(tasks))
 	jobs := make([]*job, len(tasks))
 	defer func() {
@@ -171,7 +165,7 @@ func (w *window) records(p *pulse, t *tally) ([]artifacts.Record, error) {
 			w.a.steps.abandon(p, j)
 			return nil, err
 		}
-		if records[i], err = w.a.steps.finish(p, j, product{data: data, mediaType: contract.FindingsMediaType}, t, w.plan.class()); err != nil {
+		if records[i], err = w.a.steps.finish(p, j, product{data: data, mediaType: contract.FindingsMediaType}, t, w.plan.Class()); err != nil {
 			return nil, err
 		}
 	}
@@ -190,7 +184,7 @@ func (w *window) measure(p *pulse, tasks []chexstruct.Task) (map[chexstruct.Task
 			if err != nil {
 				return nil, err
 			}
-			result, err := chexstruct.Assess(in, w.plan.rules, tasks)
+			result, err := chexstruct.Assess(in, w.plan.Rules, tasks)
 			if err != nil {
 				return nil, fail(contract.ErrTypeDataset, "assess image %s: %w", e.Image.Short(), err)
 			}

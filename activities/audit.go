@@ -6,6 +6,7 @@ import (
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
+	"cxrepro/internal/derive"
 	"cxrepro/internal/report/scoring"
 )
 
@@ -14,7 +15,7 @@ import (
 type Audit struct {
 	a   *Activities
 	p   *pulse
-	pl  *plan
+	pl  *derive.Plan
 	r   *contract.Receipt
 	ref artifacts.Ref
 }
@@ -69,8 +70,8 @@ func (u *Audit) assessed(ctx context.Context) (*dataset, []contract.Assessed, er
 		return nil, nil, err
 	}
 	for _, w := range assessed {
-		if len(w.Tasks) != len(u.pl.tasks) {
-			return nil, nil, fmt.Errorf("window %d: %d tasks were assessed, the plan has %d", w.Window, len(w.Tasks), len(u.pl.tasks))
+		if len(w.Tasks) != len(u.pl.Tasks) {
+			return nil, nil, fmt.Errorf("window %d: %d tasks were assessed, the plan has %d", w.Window, len(w.Tasks), len(u.pl.Tasks))
 		}
 	}
 	return data, assessed, nil

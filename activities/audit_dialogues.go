@@ -128,7 +128,7 @@ func (u *Audit) population(ctx context.Context, in contract.DialogueRange, t con
 
 // dialogue runs one dialogue and says how it differs from the recorded one, "" for nowise.
 func (u *Audit) dialogue(ctx context.Context, w *walker, place int, recorded *contract.DialogueDoc) (string, error) {
-	if place >= w.r.Count {
+	if place >= w.Range.Count {
 		return "there is no such case", nil
 	}
 	why := ""

@@ -8,6 +8,7 @@ import (
 	"cxrepro/experiments"
 	"cxrepro/internal/chexstruct"
 	"cxrepro/internal/contract"
+	"cxrepro/internal/derive"
 )
 
 // Window is what came of measuring one window again.
@@ -59,7 +60,7 @@ func (u *Audit) Measure(ctx context.Context, i int, segment bool) (Window, error
 	doc := contract.WindowIn{Format: contract.WindowInFormat, Images: make([]contract.ImageIn, len(entries))}
 	for n, e := range entries {
 		w.masks[n] = in.Images[n].Masks
-		doc.Images[n] = imageIn(e, in.Images[n].Masks)
+		doc.Images[n] = derive.ImageIn(e, in.Images[n].Masks)
 		if err := u.pixels(ctx, e, in.Images[n].Masks, segment, &out); err != nil {
 			return out, err
 		}
@@ -68,11 +69,11 @@ func (u *Audit) Measure(ctx context.Context, i int, segment bool) (Window, error
 		return out, err
 	}
 	out.compare(assessed[i].Inputs.Digest, w.ref.Digest, fmt.Sprintf("inputs of window %d", i))
-	rows, err := w.measure(u.p, u.pl.tasks)
+	rows, err := w.measure(u.p, u.pl.Tasks)
 	if err != nil {
 		return out, err
 	}
-	for n, task := range u.pl.tasks {
+	for n, task := range u.pl.Tasks {
 		ref, err := refOfJSON(rows[task], contract.FindingsMediaType)
 		if err != nil {
 			return out, err
@@ -147,7 +148,7 @@ func (u *Audit) Benchmark(ctx context.Context) (Cases, error) {
 	if err != nil {
 		return out, err
 	}
-	doc, err := drawCasesKey(u.r.Manifest, assessed, recipe, quotas)
+	doc, err := derive.DrawCasesKey(u.r.Manifest.Digest, assessed, recipe, quotas)
 	if err != nil {
 		return out, err
 	}

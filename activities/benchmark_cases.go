@@ -5,15 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/chexstruct"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxr"
 	"cxrepro/internal/cxreasonbench"
+	"cxrepro/internal/derive"
 )
 
 // BuildCases builds questions and pictures of one chunk of drawn cases, one record a case.
@@ -49,16 +48,10 @@ func (a *Activities) BuildCases(ctx context.Context, in contract.BuildCasesInput
 		if err != nil {
 			return contract.ChunkResult{}, err
 		}
-		task := cases[i].Source.Task
-		if len(doc.Items) == 0 {
-			out.Dropped = contract.AddCount(out.Dropped, task.String(), 1)
-		} else {
-			out.Tally.Count(doc.Items...)
-			out.Cases = append(out.Cases, contract.BenchmarkCase{Task: task, ID: doc.ID, Doc: ref})
-		}
+		derive.Count(&out, cases[i].Source.Task, doc, ref)
 		p.step(1)
 	}
-	ref, err := putJSON(p.work, a.opts.Store.ForClass(pl.class()), out, contract.BuiltCasesMediaType)
+	ref, err := putJSON(p.work, a.opts.Store.ForClass(pl.Class()), out, contract.BuiltCasesMediaType)
 	if err != nil {
 		return contract.ChunkResult{}, err
 	}
@@ -67,29 +60,16 @@ func (a *Activities) BuildCases(ctx context.Context, in contract.BuildCasesInput
 	return contract.ChunkResult{Output: ref, Totals: t.totals}, nil
 }
 
-// prompts returns the plan's prompt pack: the program's own, or the stored one.
-func (a *Activities) prompts(ctx context.Context, pl *plan) (*cxreasonbench.Pack, error) {
-	if own := cxreasonbench.Prompts(); own.Digest() == pl.Prompts.Digest {
-		return own, nil
-	}
-	return load(ctx, a.docs, pl.Prompts, func(ctx context.Context, ref artifacts.Ref) (*cxreasonbench.Pack, error) {
-		data, err := a.opts.Store.Get(ctx, ref)
-		if err != nil {
-			return nil, fmt.Errorf("prompt pack of the plan: %w", err)
-		}
-		p, err := cxreasonbench.ParsePack(data)
-		if err != nil {
-			return nil, fail(contract.ErrTypeSpec, "prompt pack of the plan: %w", err)
-		}
-		return p, nil
-	})
+// prompts returns the plan's prompt pack.
+func (a *Activities) prompts(ctx context.Context, pl *derive.Plan) (*cxreasonbench.Pack, error) {
+	return derive.Prompts(pl.Plan, a.asks.pack(ctx))
 }
 
 // caseMaker makes one case.
 type caseMaker struct {
 	a       *Activities
 	p       *pulse
-	plan    *plan
+	plan    *derive.Plan
 	recipe  cxreasonbench.Recipe
 	prompts *cxreasonbench.Pack
 	drawn   *contract.DrawnCase
@@ -97,39 +77,15 @@ type caseMaker struct {
 	put func(ctx context.Context, data []byte, mediaType string) (artifacts.Ref, error)
 }
 
-// rows are the threshold rows that the positions in the case's pictures depend on: those of
-// its own task and of every task that lends it a structure, without the limits of labels. All
-// of these tasks passed, as the source says, so that a label can change neither a position
-// nor whether there is one; and no question or answer is made from it.
-func (m *caseMaker) rows() map[string]any {
-	rows := map[string]any{}
-	for _, t := range m.tasks() {
-		maps.Copy(rows, m.plan.rules.KeyParams(t))
-	}
-	maps.DeleteFunc(rows, func(name string, _ any) bool { return strings.Contains(name, ".label.") })
-	return rows
-}
-
-func (m *caseMaker) tasks() []cxreasonbench.Task {
-	s := &m.drawn.Source
-	tasks := []cxreasonbench.Task{s.Task}
-	for _, o := range s.Overlays {
-		if !slices.Contains(tasks, o.Task) {
-			tasks = append(tasks, o.Task)
-		}
-	}
-	return tasks
-}
-
 // key is the key of the case.
 func (m *caseMaker) key() artifacts.KeyDoc {
-	return contract.BuildCaseKey(m.drawn, m.recipe, m.prompts.Questions(), m.rows())
+	return m.plan.BuildCaseKey(m.drawn, m.recipe, m.prompts)
 }
 
 // once returns the case's document, making it if nobody did. A document without items is that
 // of a case of which a picture cannot be shown.
 func (m *caseMaker) once(t *tally) (*contract.CaseDoc, artifacts.Ref, error) {
-	rec, err := m.a.steps.once(m.p, m.key(), t, m.plan.class(), func(ctx context.Context) (product, error) {
+	rec, err := m.a.steps.once(m.p, m.key(), t, m.plan.Class(), func(ctx context.Context) (product, error) {
 		doc, err := m.make(ctx)
 		if err != nil {
 			return product{}, m.clean(err)
@@ -194,7 +150,7 @@ func (m *caseMaker) make(ctx context.Context) (*contract.CaseDoc, error) {
 	}
 	put := m.put
 	if put == nil {
-		put = m.a.opts.Store.ForClass(m.plan.class()).Put
+		put = m.a.opts.Store.ForClass(m.plan.Class()).Put
 	}
 	for path, data := range pictures {
 		if doc.Pictures[path], err = put(ctx, data, cxr.FormatPNG.MediaType()); err != nil {
@@ -217,7 +173,7 @@ func (m *caseMaker) scene(ctx context.Context, img *cxr.Image) (*cxreasonbench.S
 	if err != nil {
 		return nil, err
 	}
-	result, err := chexstruct.Assess(in, m.plan.rules, m.tasks())
+	result, err := chexstruct.Assess(in, m.plan.Rules, derive.CaseTasks(m.drawn))
 	if err != nil {
 		return nil, fail(contract.ErrTypeDataset, "%w", err)
 	}

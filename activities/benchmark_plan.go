@@ -11,6 +11,7 @@ import (
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxr"
 	"cxrepro/internal/cxreasonbench"
+	"cxrepro/internal/derive"
 )
 
 // PlanBenchmark draws the cases of every task out of all findings. It reads each row once and
@@ -33,11 +34,11 @@ func (a *Activities) PlanBenchmark(ctx context.Context, in contract.PlanBenchmar
 		return none, err
 	}
 	t := &tally{effort: effort{reproduction: in.Reproduction, ingest: in.Ingest, id: in.Reproduction}}
-	key, err := drawCasesKey(in.Manifest, assessed, recipe, quotas)
+	key, err := derive.DrawCasesKey(in.Manifest.Digest, assessed, recipe, quotas)
 	if err != nil {
 		return none, err
 	}
-	rec, err := a.steps.once(p, key, t, pl.class(), func(context.Context) (product, error) {
+	rec, err := a.steps.once(p, key, t, pl.Class(), func(context.Context) (product, error) {
 		d := &drawing{a: a, p: p, plan: pl, data: data, assessed: assessed, recipe: recipe, overlays: map[uint16][]cxreasonbench.Overlay{}}
 		doc, err := d.draw(quotas)
 		if err != nil {
@@ -55,16 +56,10 @@ func (a *Activities) PlanBenchmark(ctx context.Context, in contract.PlanBenchmar
 	}
 	n := len(drawn.Cases)
 	if n == 0 {
-		return none, fail(contract.ErrTypeDataset, "no image can be asked about under any task; %s", leftText(drawn.Tasks))
+		return none, fail(contract.ErrTypeDataset, "no image can be asked about under any task; %s", derive.LeftOut(drawn.Tasks))
 	}
 	t.totals.Items = n
 	return contract.PlanBenchmarkResult{Drawn: rec.Result, Cases: n, Chunks: (n + contract.CaseChunk - 1) / contract.CaseChunk, Totals: t.totals}, nil
-}
-
-// drawCasesKey is the key of the draw over what was assessed.
-func drawCasesKey(manifest artifacts.Ref, assessed []contract.Assessed, recipe cxreasonbench.Recipe, quotas []int) (artifacts.KeyDoc, error) {
-	rows, err := artifacts.Canonical(assessed)
-	return contract.DrawCasesKey(manifest.Digest, artifacts.Sum(rows), recipe, quotas), err
 }
 
 // drawn loads a benchmark plan.
@@ -78,22 +73,11 @@ func (a *Activities) drawn(ctx context.Context, ref artifacts.Ref) (*contract.Be
 	})
 }
 
-// leftText says why candidates were left out, for people.
-func leftText(tasks []cxreasonbench.TaskManifest) string {
-	var counts []contract.Count
-	for _, t := range tasks {
-		for reason, n := range t.Left {
-			counts = contract.AddCount(counts, string(reason), n)
-		}
-	}
-	return "left out: " + list(counts)
-}
-
 // drawing is the draw of a benchmark's cases.
 type drawing struct {
 	a        *Activities
 	p        *pulse
-	plan     *plan
+	plan     *derive.Plan
 	data     *dataset
 	assessed []contract.Assessed
 	recipe   cxreasonbench.Recipe
@@ -164,7 +148,7 @@ func (d *drawing) window(w int) error {
 	}
 	first := len(d.images)
 	var keep []bool
-	for i, task := range d.plan.tasks {
+	for i, task := range d.plan.Tasks {
 		if task != chexstruct.Global && !task.Diagnostic() {
 			continue
 		}
@@ -220,7 +204,7 @@ type reading struct {
 
 // task takes the candidates of one task's rows: the images that passed it.
 func (d *drawing) task(task chexstruct.Task, rows contract.Findings, keep []bool, first int) error {
-	at := taskPlace(task)
+	at := derive.TaskPlace(task)
 	for i, row := range rows.Rows {
 		if !keep[i] {
 			continue
@@ -247,15 +231,6 @@ func (d *drawing) task(task chexstruct.Task, rows contract.Findings, keep []bool
 		d.candidates[at] = append(d.candidates[at], pack(task, f.Label, read, first+i))
 	}
 	return nil
-}
-
-func taskPlace(t chexstruct.Task) int {
-	for i, x := range cxreasonbench.Tasks() {
-		if x == t {
-			return i
-		}
-	}
-	return -1
 }
 
 // unique refuses a data set in which two images have one id: a case is named by it.

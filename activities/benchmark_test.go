@@ -28,6 +28,7 @@ import (
 	"cxrepro/internal/cxreasonbench"
 	ds "cxrepro/internal/dataset"
 	"cxrepro/internal/datause"
+	"cxrepro/internal/derive"
 	"cxrepro/internal/phantom"
 )
 
@@ -216,7 +217,7 @@ func TestBuildBenchmark(t *testing.T) {
 	}
 	var tally cxreasonbench.Tally
 	for i, c := range doc.Cases {
-		if i > 0 && (taskPlace(doc.Cases[i-1].Task) > taskPlace(c.Task) || doc.Cases[i-1].Task == c.Task && doc.Cases[i-1].ID >= c.ID) {
+		if i > 0 && (derive.TaskPlace(doc.Cases[i-1].Task) > derive.TaskPlace(c.Task) || doc.Cases[i-1].Task == c.Task && doc.Cases[i-1].ID >= c.ID) {
 			t.Errorf("case %d stands in the wrong place", i)
 		}
 		tally.Count(b.checkCase(c)...)

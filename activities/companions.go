@@ -12,11 +12,12 @@ import (
 	"cxrepro/internal/anatomy"
 	"cxrepro/internal/contract"
 	ds "cxrepro/internal/dataset"
+	"cxrepro/internal/derive"
 )
 
 // openLungs opens the CheXmask table. A compressed one is unpacked into the worker's cache
 // once, because rows are looked up at their place.
-func (a *Activities) openLungs(pl *plan, s *source) error {
+func (a *Activities) openLungs(pl *derive.Plan, s *source) error {
 	where, err := a.root(pl, dataLungs)
 	if err != nil {
 		return err
@@ -70,7 +71,7 @@ func (a *Activities) unpackLungs(where fs.FS, name string) (fs.FS, string, error
 }
 
 // scanLungs stores the index of the CheXmask table.
-func (a *Activities) scanLungs(p *pulse, pl *plan, s *source) (artifacts.Ref, error) {
+func (a *Activities) scanLungs(p *pulse, pl *derive.Plan, s *source) (artifacts.Ref, error) {
 	if s.lungs == nil {
 		return artifacts.Ref{}, nil
 	}
@@ -78,7 +79,7 @@ func (a *Activities) scanLungs(p *pulse, pl *plan, s *source) (artifacts.Ref, er
 	if err != nil {
 		return artifacts.Ref{}, tableFailure(err)
 	}
-	return a.opts.Store.ForClass(pl.class()).Put(p.work, index.Encode(), ds.CheXmaskIndexMediaType)
+	return a.opts.Store.ForClass(pl.Class()).Put(p.work, index.Encode(), ds.CheXmaskIndexMediaType)
 }
 
 // companions adds boxes and the second lung contour to an entry. What is missing or

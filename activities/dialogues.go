@@ -39,7 +39,7 @@ func (a *Activities) LoadDialogues(ctx context.Context, in contract.LoadDialogue
 		if err := p.next(); err != nil {
 			return contract.LoadDialoguesResult{}, err
 		}
-		s, err := w.begin(p.work, place)
+		s, err := w.Begin(p.work, place)
 		if err != nil {
 			return contract.LoadDialoguesResult{}, err
 		}

@@ -8,6 +8,7 @@ import (
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxreasonbench"
+	"cxrepro/internal/derive"
 )
 
 const (
@@ -109,9 +110,9 @@ func (a *account) doc(r contract.DialogueRange) contract.CallsDoc {
 
 // close walks one dialogue to its end and describes it.
 func (w *walker) close(ctx context.Context, place int, why string, acc *account) (contract.DialogueDoc, error) {
-	number, review := w.caseAt(place)
+	number, review := w.CaseAt(place)
 	d := contract.DialogueDoc{Case: number, Review: review, Turns: []contract.TurnDoc{}}
-	s, err := w.begin(ctx, place)
+	s, err := w.Begin(ctx, place)
 	if err != nil {
 		return d, err
 	}
@@ -120,7 +121,7 @@ func (w *walker) close(ctx context.Context, place int, why string, acc *account)
 	missing, err := w.run(ctx, s, func(c cxreasonbench.Call, out contract.AskResult, key artifacts.Key) error {
 		t := turns[c.Key]
 		if t == nil {
-			t = &contract.TurnDoc{Key: c.Key, Draws: make([]contract.DrawDoc, w.r.Evaluation.Draws)}
+			t = &contract.TurnDoc{Key: c.Key, Draws: make([]contract.DrawDoc, w.Range.Evaluation.Draws)}
 			turns[c.Key] = t
 		}
 		switch c.Kind {
@@ -156,7 +157,7 @@ func (w *walker) close(ctx context.Context, place int, why string, acc *account)
 	d.State, d.End, d.Undetermined = s.State(), s.End(), s.Undetermined()
 	for _, t := range d.State.Turns[d.State.Replayed:] {
 		d.Turns = append(d.Turns, *turns[t.Key])
-		if t.Key.Stage == cxreasonbench.StageFinal && cxreasonbench.KindOf(w.r.Task) == cxreasonbench.Measurement {
+		if t.Key.Stage == cxreasonbench.StageFinal && cxreasonbench.KindOf(w.Range.Task) == cxreasonbench.Measurement {
 			v, err := w.value(ctx, t, values[t.Key])
 			if err != nil {
 				return d, err
@@ -171,11 +172,11 @@ func (w *walker) close(ctx context.Context, place int, why string, acc *account)
 // that was right in the stage before.
 func (w *walker) value(ctx context.Context, t cxreasonbench.Turn, v contract.ValueDoc) (contract.ValueDoc, error) {
 	v.Key = t.Key
-	number, err := caseNumber(t.Case)
+	number, err := derive.CaseNumber(t.Case)
 	if err != nil {
 		return v, err
 	}
-	c, err := w.a.asks.oneCase(ctx, w.bench, number)
+	c, err := w.Case(ctx, number)
 	if err != nil {
 		return v, err
 	}
@@ -187,15 +188,15 @@ func (w *walker) value(ctx context.Context, t cxreasonbench.Turn, v contract.Val
 	if err != nil {
 		return v, err
 	}
-	before := c.questions[cxreasonbench.Key{Path: t.Key.Path, Stage: cxreasonbench.StageMeasurement}]
+	before := c.Questions[cxreasonbench.Key{Path: t.Key.Path, Stage: cxreasonbench.StageMeasurement}]
 	if before == nil {
 		return v, fail(contract.ErrTypeSpec, "case %d has no question before %s", number, t.Key)
 	}
-	rules, told := w.r.Evaluation.Rules, reply.Text
-	v.Form = cxreasonbench.FormOf(w.r.Task, told).String()
+	rules, told := w.Range.Evaluation.Rules, reply.Text
+	v.Form = cxreasonbench.FormOf(w.Range.Task, told).String()
 	if rules.Value(cxreasonbench.ConsistencyInput) == cxreasonbench.JudgeValue {
 		told = v.Extracted
 	}
-	v.Consistent = cxreasonbench.Consistent(rules, w.r.Task, before.Answer, told)
+	v.Consistent = cxreasonbench.Consistent(rules, w.Range.Task, before.Answer, told)
 	return v, nil
 }

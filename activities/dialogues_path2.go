@@ -2,11 +2,11 @@ package activities
 
 import (
 	"context"
-	"strconv"
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxreasonbench"
+	"cxrepro/internal/derive"
 )
 
 // SelectPath2 reads the Path 1 results of every case of a task and says who enters Path 2, and
@@ -39,19 +39,10 @@ func (a *Activities) SelectPath2(ctx context.Context, in contract.SelectPath2Inp
 // select2 says who enters Path 2 by the pages of Path 1; nil while cases, of which it returns
 // the number, have no result there. moved is called for every case.
 func (w *walker) select2(ctx context.Context, pages artifacts.Ref, seed uint64, moved func()) (doc *contract.PopulationDoc, waits int, err error) {
-	ids, path1, numbers := []string{}, map[string]cxreasonbench.State{}, map[string]int{}
+	var path1 []derive.Path1
 	err = eachPacked(ctx, w.a.opts.Store, pages, func(doc *contract.DialoguesDoc) error {
 		for _, d := range doc.Dialogues {
-			if d.Case < 0 || d.Case >= len(w.bench.Cases) {
-				return fail(contract.ErrTypeSpec, "a dialogue of %s is about case %d, the benchmark has %d", w.r.Task, d.Case, len(w.bench.Cases))
-			}
-			id := w.bench.Cases[d.Case].ID
-			ids, numbers[id] = append(ids, id), d.Case
-			if d.Undetermined != nil {
-				waits++
-				continue
-			}
-			path1[id] = d.State
+			path1 = append(path1, derive.Path1{Case: d.Case, Known: d.Undetermined == nil, State: d.State})
 			moved()
 		}
 		return nil
@@ -59,41 +50,5 @@ func (w *walker) select2(ctx context.Context, pages artifacts.Ref, seed uint64, 
 	if err != nil {
 		return nil, 0, err
 	}
-	if len(ids) != w.r.Count {
-		return nil, 0, fail(contract.ErrTypeSpec, "%d dialogues of %s, the benchmark has %d cases", len(ids), w.r.Task, w.r.Count)
-	}
-	if waits > 0 {
-		return nil, waits, nil
-	}
-	pop, err := cxreasonbench.NewPopulation(w.r.Evaluation.Rules, w.r.Task, ids, path1)
-	if err != nil {
-		// The error would name a case of the data set.
-		return nil, 0, fail(contract.ErrTypeSpec, "%s: the pages of path 1 hold a dialogue that is not finished", w.r.Task)
-	}
-	doc = &contract.PopulationDoc{
-		Format: contract.PopulationFormat, Evaluation: w.r.Evaluation.Name, Task: w.r.Task,
-		Entries: []contract.PopulationEntry{}, FinalRight: []int{},
-	}
-	for _, id := range pop.FinalRight() {
-		doc.FinalRight = append(doc.FinalRight, numbers[id])
-	}
-	for _, entry := range cxreasonbench.Entries() {
-		for _, id := range pop.Entering(entry) {
-			e := contract.PopulationEntry{Case: numbers[id], Entry: entry, Review: -1, Candidates: len(pop.Candidates(id)), Path1: path1[id]}
-			if other := pop.Reselect(seed, id); other != "" {
-				e.Review = numbers[other]
-			}
-			doc.Entries = append(doc.Entries, e)
-		}
-	}
-	return doc, 0, nil
-}
-
-// caseNumber is the case of a dialogue as a number of the manifest.
-func caseNumber(text string) (int, error) {
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		return 0, fail(contract.ErrTypeSpec, "case %q of a dialogue is no number of the manifest", text)
-	}
-	return n, nil
+	return w.Population(seed, path1)
 }

@@ -9,10 +9,8 @@ import (
 	"cxrepro/artifacts"
 	"cxrepro/artifacts/manifest"
 	"cxrepro/experiments"
-	"cxrepro/internal/chexstruct"
 	"cxrepro/internal/contract"
-	"cxrepro/internal/cxr"
-	"cxrepro/internal/datause"
+	"cxrepro/internal/derive"
 	"cxrepro/internal/lru"
 )
 
@@ -72,65 +70,14 @@ func refOfJSON(v any, mediaType string) (artifacts.Ref, error) {
 	return artifacts.Ref{Digest: artifacts.Sum(data), Size: int64(len(data)), MediaType: mediaType}, err
 }
 
-// plan is a decoded plan with what follows from it.
-type plan struct {
-	*experiments.Plan
-	ref      artifacts.Ref
-	rules    *chexstruct.Rules
-	decoding contract.Decoding
-	limits   cxr.Limits
-	// tasks are the sections to assess, the global filter first.
-	tasks []chexstruct.Task
-}
-
-func (a *Activities) plan(ctx context.Context, ref artifacts.Ref) (*plan, error) {
-	return load(ctx, a.docs, ref, func(ctx context.Context, ref artifacts.Ref) (*plan, error) {
+func (a *Activities) plan(ctx context.Context, ref artifacts.Ref) (*derive.Plan, error) {
+	return load(ctx, a.docs, ref, func(ctx context.Context, ref artifacts.Ref) (*derive.Plan, error) {
 		p, err := getJSON[*experiments.Plan](ctx, a.opts.Store, ref)
 		if err != nil {
 			return nil, fmt.Errorf("load plan: %w", err)
 		}
-		rules, err := experiments.Rules(&p.Spec)
-		if err != nil {
-			return nil, fail(contract.ErrTypeSpec, "plan %s: %w", ref.Digest.Short(), err)
-		}
-		l := p.Spec.Dataset.Limits
-		out := &plan{
-			Plan: p, ref: ref, rules: rules, tasks: []chexstruct.Task{chexstruct.Global},
-			decoding: contract.Decoding{Version: cxr.DecoderVersion, MaxBytes: l.MaxBytes, MaxPixels: l.MaxPixels},
-			limits:   cxr.Limits{MaxBytes: l.MaxBytes, MaxPixels: l.MaxPixels},
-		}
-		for _, name := range p.Spec.Tasks {
-			t, ok := chexstruct.ParseTask(name)
-			if !ok {
-				return nil, fail(contract.ErrTypeSpec, "plan %s: no task is called %q; this worker knows %v", ref.Digest.Short(), name, chexstruct.Sections())
-			}
-			out.tasks = append(out.tasks, t)
-		}
-		return out, nil
+		return derive.NewPlan(p, ref)
 	})
-}
-
-// class is the class that a store must be attested for to hold what is made from the plan's
-// data set.
-func (p *plan) class() string { return datause.StoreClass(p.Spec.Dataset.DataUse) }
-
-// inference identifies the plan's model; it is the zero value for imported masks.
-func (p *plan) inference() contract.Inference {
-	if p.Model == nil {
-		return contract.Inference{}
-	}
-	return contract.Inference{
-		Model: p.Model.Weights.Digest, Settings: p.Model.Settings, Provider: p.Spec.Masks.Provider,
-		Preprocessing: p.Model.Preprocessing, Decoder: cxr.DecoderVersion,
-	}
-}
-
-// masksKey is the key of an entry's masks, from whatever source.
-func (p *plan) masksKey(e contract.Entry) artifacts.KeyDoc {
-	if p.Spec.Masks.Import != nil {
-		return contract.ImportMasksKey(e.Masks, p.Spec.Masks.Import.Kind, e.Width, e.Height)
-	}
-	return contract.SegmentKey(e.Image, p.inference())
 }
 
 // dataset is an open data set manifest.

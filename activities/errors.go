@@ -3,7 +3,6 @@ package activities
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"strings"
 	"syscall"
@@ -27,19 +26,9 @@ const maxUnknown = 10
 // maxMessage keeps a failure below what the server keeps of it.
 const maxMessage = 1500
 
-// typedError is an error of ours that knows its type already.
-type typedError struct {
-	errType string
-	err     error
-}
-
-func (e *typedError) Error() string { return e.err.Error() }
-func (e *typedError) Unwrap() error { return e.err }
-
-// fail returns an error of a type of package contract. Its text may enter a history: it
-// must name nothing of the data set but digests and case numbers.
+// fail is contract.Fail.
 func fail(errType, format string, args ...any) error {
-	return &typedError{errType: errType, err: fmt.Errorf(format, args...)}
+	return contract.Fail(errType, format, args...)
 }
 
 // endpointError is a failure of a model endpoint, or a wait that it asks for. It names the
@@ -172,7 +161,7 @@ func isPermanent(errType string) bool {
 
 // classify maps an error to its type.
 func classify(err error) string {
-	var typed *typedError
+	var typed *contract.Failure
 	var held *artifacts.HeldError
 	var stale *artifacts.StaleClaimError
 	var conflict *artifacts.ConflictError
@@ -182,7 +171,7 @@ func classify(err error) string {
 	var denied *datause.DeniedError
 	switch {
 	case errors.As(err, &typed):
-		return typed.errType
+		return typed.Type
 	case errors.As(err, &endpoint):
 		return endpoint.errType()
 	case errors.As(err, &spent):

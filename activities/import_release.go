@@ -20,6 +20,7 @@ import (
 	"cxrepro/internal/cxreasonbench"
 	ds "cxrepro/internal/dataset"
 	"cxrepro/internal/datause"
+	"cxrepro/internal/derive"
 )
 
 // ImportRelease reads a released benchmark into the form of one that was built here: the same
@@ -45,7 +46,7 @@ func (a *Activities) ImportRelease(ctx context.Context, in contract.ImportReleas
 	if err != nil {
 		return none, err
 	}
-	ingest := contract.IngestID(pl.ref.Digest, artifacts.Sum(lists))
+	ingest := contract.IngestID(pl.Ref.Digest, artifacts.Sum(lists))
 	t := &tally{effort: effort{ingest: ingest, id: ingest}}
 	if err := r.read(t); err != nil {
 		return none, err
@@ -65,7 +66,7 @@ func (a *Activities) ImportRelease(ctx context.Context, in contract.ImportReleas
 		doc.Tasks = append(doc.Tasks, cxreasonbench.TaskManifest{Task: task, Candidates: n, Cases: n})
 	}
 	out, err := a.putBenchmark(p, pl, doc)
-	out.Ingest, out.Reproduction = ingest, contract.ReproductionID(pl.ref.Digest, out.Benchmark.Digest)
+	out.Ingest, out.Reproduction = ingest, contract.ReproductionID(pl.Ref.Digest, out.Benchmark.Digest)
 	out.Totals = t.totals
 	out.Totals.Items = out.Cases
 	out.Totals.Workers = contract.AddCount(nil, a.opts.Owner.Worker, out.Cases)
@@ -76,7 +77,7 @@ func (a *Activities) ImportRelease(ctx context.Context, in contract.ImportReleas
 type release struct {
 	a           *Activities
 	p           *pulse
-	plan        *plan
+	plan        *derive.Plan
 	cxrb        *ds.CXRB
 	radiographs fs.FS
 	lists       map[string][]string
@@ -93,10 +94,10 @@ type release struct {
 }
 
 // openRelease opens the two folders and checks their class and the lengths of the lists.
-func (a *Activities) openRelease(ctx context.Context, pl *plan) (*release, error) {
+func (a *Activities) openRelease(ctx context.Context, pl *derive.Plan) (*release, error) {
 	b := pl.Spec.Benchmark
 	if b == nil || b.Source != experiments.SourceRelease {
-		return nil, fail(contract.ErrTypeSpec, "plan %s reads no release", pl.ref.Digest.Short())
+		return nil, fail(contract.ErrTypeSpec, "plan %s reads no release", pl.Ref.Digest.Short())
 	}
 	root, err := a.root(pl, "")
 	if err != nil {
@@ -136,7 +137,7 @@ func (a *Activities) openRelease(ctx context.Context, pl *plan) (*release, error
 }
 
 // checkClass refuses a spec that gives a folder a weaker class than its terms.
-func checkClass(pl *plan, folder fs.FS, layout ds.Known, name string) error {
+func checkClass(pl *derive.Plan, folder fs.FS, layout ds.Known, name string) error {
 	asked, err := datause.Parse(pl.Spec.Dataset.DataUse)
 	if err != nil {
 		return fail(contract.ErrTypeSpec, "dataset.data_use: %w", err)
@@ -258,8 +259,8 @@ func (r *release) one(task cxreasonbench.Task, place int, id string, t *tally) e
 	}
 	doc.Image = digests[doc.Items[0].Questions[0].Pictures[0].Path]
 	key := contract.ImportCaseKey(task, id, artifacts.Sum(questions), r.learned, digests)
-	rec, err := r.a.steps.once(r.p, key, t, r.plan.class(), func(ctx context.Context) (product, error) {
-		store := r.a.opts.Store.ForClass(r.plan.class())
+	rec, err := r.a.steps.once(r.p, key, t, r.plan.Class(), func(ctx context.Context) (product, error) {
+		store := r.a.opts.Store.ForClass(r.plan.Class())
 		var err error
 		for name, p := range pictures {
 			if doc.Pictures[name], err = store.Put(ctx, p.data, p.mime); err != nil {
@@ -296,7 +297,7 @@ func (r *release) pictures(doc *contract.CaseDoc, files []cxreasonbench.Official
 				}
 				file, err := r.open(&item, p)
 				if err == nil {
-					out[p.Path], err = readPicture(file, r.plan.limits)
+					out[p.Path], err = readPicture(file, r.plan.Limits)
 				}
 				if err != nil {
 					return nil, fmt.Errorf("a picture of %s/%s: %w", item.Path, item.Stage, err)

@@ -13,6 +13,7 @@ import (
 	"cxrepro/internal/chexstruct"
 	"cxrepro/internal/contract"
 	ds "cxrepro/internal/dataset"
+	"cxrepro/internal/derive"
 )
 
 // KindCase is the import kind of case files, <stem>.json each; the other kinds are the
@@ -61,7 +62,7 @@ func (c caseMasks) Masks(stem string, width, height int) (*anatomy.Masks, error)
 }
 
 // openMasks opens the plan's mask files.
-func (a *Activities) openMasks(pl *plan) (ds.MaskSource, error) {
+func (a *Activities) openMasks(pl *derive.Plan) (ds.MaskSource, error) {
 	imp := pl.Spec.Masks.Import
 	root, err := a.root(pl, dataMasks)
 	if err != nil {
@@ -110,7 +111,7 @@ func (c *chunk) maskFiles(row ds.Row, e *contract.Entry) (ok bool, err error) {
 	e.Masks = artifacts.Sum(data)
 	// The segmentation stage counts this key; here it is only made.
 	uncounted := &tally{effort: c.tally.effort}
-	_, err = c.a.steps.once(c.pulse, c.plan.masksKey(*e), uncounted, c.plan.class(), func(context.Context) (product, error) {
+	_, err = c.a.steps.once(c.pulse, c.plan.MasksKey(*e), uncounted, c.plan.Class(), func(context.Context) (product, error) {
 		return product{data: data, mediaType: anatomy.MediaType}, nil
 	})
 	if err == nil && stat != nil && c.a.opts.Digests != nil {
@@ -159,7 +160,7 @@ func (c *chunk) knownMasks(name string, e contract.Entry) (artifacts.Digest, boo
 		return artifacts.Digest{}, false
 	}
 	e.Masks = d
-	key, err := c.plan.masksKey(e).Key()
+	key, err := c.plan.MasksKey(e).Key()
 	if err != nil {
 		return artifacts.Digest{}, false
 	}
@@ -168,7 +169,7 @@ func (c *chunk) knownMasks(name string, e contract.Entry) (artifacts.Digest, boo
 }
 
 // importMasks reads an image's mask files again, when their record is gone.
-func (a *Activities) importMasks(pl *plan, e contract.Entry) (*anatomy.Masks, error) {
+func (a *Activities) importMasks(pl *derive.Plan, e contract.Entry) (*anatomy.Masks, error) {
 	src, err := a.openMasks(pl)
 	if err != nil {
 		return nil, err

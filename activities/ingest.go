@@ -12,12 +12,13 @@ import (
 	"cxrepro/internal/chexstruct"
 	"cxrepro/internal/contract"
 	ds "cxrepro/internal/dataset"
+	"cxrepro/internal/derive"
 )
 
 // chunk is one IngestChunk at work.
 type chunk struct {
 	a     *Activities
-	plan  *plan
+	plan  *derive.Plan
 	src   *source
 	store *artifacts.Repository
 	index *ds.CheXmaskIndex
@@ -37,7 +38,7 @@ func (a *Activities) IngestChunk(ctx context.Context, in contract.IngestChunkInp
 	p := a.beat(ctx, in.Count)
 	defer p.close()
 	c := &chunk{
-		a: a, plan: pl, pulse: p, store: a.opts.Store.ForClass(pl.class()), tally: &tally{effort: effort{ingest: in.Ingest, id: in.Ingest}},
+		a: a, plan: pl, pulse: p, store: a.opts.Store.ForClass(pl.Class()), tally: &tally{effort: effort{ingest: in.Ingest, id: in.Ingest}},
 		out: contract.Ingested{Kept: []contract.Entry{}, Quarantined: []contract.Quarantined{}},
 	}
 	rows, err := a.rows(ctx, in)
@@ -165,7 +166,7 @@ func (c *chunk) known(row ds.Row) (e contract.Entry, done bool, err error) {
 	if !ok || (!row.Entry.Published.IsZero() && row.Entry.Published != d) {
 		return e, false, nil
 	}
-	key, err := contract.PixelFactsKey(d, c.plan.decoding).Key()
+	key, err := contract.PixelFactsKey(d, c.plan.Decoding).Key()
 	if err != nil {
 		return e, false, err
 	}
@@ -197,7 +198,7 @@ func (c *chunk) known(row ds.Row) (e contract.Entry, done bool, err error) {
 // read decodes a file and records its facts. ok is false when it went into quarantine.
 func (c *chunk) read(row ds.Row) (e contract.Entry, ok bool, err error) {
 	before, statErr := fs.Stat(c.src.root, row.Source.Path)
-	loaded, err := c.src.mimic.Load(row, ds.LoadOptions{Limits: c.plan.limits})
+	loaded, err := c.src.mimic.Load(row, ds.LoadOptions{Limits: c.plan.Limits})
 	if err != nil {
 		return e, false, err
 	}
@@ -205,7 +206,7 @@ func (c *chunk) read(row ds.Row) (e contract.Entry, ok bool, err error) {
 		c.quarantine(row, loaded.Outcome, loaded.Detail, loaded.Digest, loaded.Size)
 		return e, false, nil
 	}
-	rec, err := c.a.steps.once(c.pulse, contract.PixelFactsKey(loaded.Digest, c.plan.decoding), c.tally, c.plan.class(), func(context.Context) (product, error) {
+	rec, err := c.a.steps.once(c.pulse, contract.PixelFactsKey(loaded.Digest, c.plan.Decoding), c.tally, c.plan.Class(), func(context.Context) (product, error) {
 		facts := chexstruct.Facts(loaded.Image)
 		return product{data: facts.Encode(), mediaType: chexstruct.FactsMediaType}, nil
 	})

@@ -10,6 +10,7 @@ import (
 	"cxrepro/artifacts"
 	"cxrepro/experiments"
 	"cxrepro/internal/contract"
+	"cxrepro/internal/derive"
 	"cxrepro/internal/lvlm/picture"
 )
 
@@ -83,7 +84,7 @@ func (v *inventory) add(object string, size int64, class, role string) {
 func (v *inventory) open(ref artifacts.Ref, role string) { v.blob(ref, "", role) }
 
 // bound notes a blob of the data's class.
-func (v *inventory) bound(ref artifacts.Ref, role string) { v.blob(ref, v.pl.class(), role) }
+func (v *inventory) bound(ref artifacts.Ref, role string) { v.blob(ref, v.pl.Class(), role) }
 
 func (v *inventory) blob(ref artifacts.Ref, class, role string) {
 	if !ref.IsZero() {
@@ -177,7 +178,7 @@ func (v *inventory) walk(ctx context.Context) error {
 	for i, ref := range r.Evaluations {
 		evaluations[i] = ref.Digest
 	}
-	doc, err := tabulateKey(v.pl, r.Benchmark, evaluations)
+	doc, err := v.pl.TabulateKey(r.Benchmark.Digest, evaluations)
 	if err != nil {
 		return err
 	}
@@ -222,7 +223,7 @@ func (v *inventory) findings(ctx context.Context) error {
 		return err
 	}
 	v.add(artifacts.BlobObject(full.Digest), full.Size, "", "the list of results of the findings")
-	doc, err := summariseKey(v.pl, rows.Digest)
+	doc, err := v.pl.SummariseKey(rows.Digest)
 	if err != nil {
 		return err
 	}
@@ -239,10 +240,10 @@ func (v *inventory) findings(ctx context.Context) error {
 func (v *inventory) image(ctx context.Context, e contract.Entry) error {
 	v.bound(e.Facts, fmt.Sprintf("pixel facts of image %d", e.Case))
 	v.bound(e.Lung, fmt.Sprintf("second lung contour of image %d", e.Case))
-	if _, err := v.entry(ctx, contract.PixelFactsKey(e.Image, v.pl.decoding), "", fmt.Sprintf("record of the pixel facts of image %d", e.Case)); err != nil {
+	if _, err := v.entry(ctx, contract.PixelFactsKey(e.Image, v.pl.Decoding), "", fmt.Sprintf("record of the pixel facts of image %d", e.Case)); err != nil {
 		return err
 	}
-	rec, err := v.entry(ctx, v.pl.masksKey(e), "", fmt.Sprintf("record of the masks of image %d", e.Case))
+	rec, err := v.entry(ctx, v.pl.MasksKey(e), "", fmt.Sprintf("record of the masks of image %d", e.Case))
 	v.bound(rec.Result, fmt.Sprintf("masks of image %d", e.Case))
 	return err
 }
@@ -290,7 +291,7 @@ func (v *inventory) drawn(ctx context.Context, assessed []contract.Assessed) err
 	if err != nil {
 		return err
 	}
-	doc, err := drawCasesKey(v.r.Manifest, assessed, recipe, quotas)
+	doc, err := derive.DrawCasesKey(v.r.Manifest.Digest, assessed, recipe, quotas)
 	if err != nil {
 		return err
 	}
@@ -310,7 +311,7 @@ func (v *inventory) drawn(ctx context.Context, assessed []contract.Assessed) err
 	for i := range plan.Cases {
 		m := &caseMaker{a: v.a, p: v.p, plan: v.pl, recipe: recipe, prompts: prompts, drawn: &plan.Cases[i]}
 		role := fmt.Sprintf("questions about image %d, %s", m.drawn.Entry.Case, m.drawn.Source.Task)
-		rec, err := v.entry(ctx, m.key(), v.pl.class(), "record of the "+role)
+		rec, err := v.entry(ctx, m.key(), v.pl.Class(), "record of the "+role)
 		if err != nil {
 			return err
 		}
@@ -403,7 +404,7 @@ func (v *inventory) imported(ctx context.Context, cases map[artifacts.Digest]int
 			return nil
 		}
 		delete(cases, rec.Result.Digest)
-		_, err = v.record(ctx, key, v.pl.class(), fmt.Sprintf("record of the questions of case %d", n))
+		_, err = v.record(ctx, key, v.pl.Class(), fmt.Sprintf("record of the questions of case %d", n))
 		return err
 	})
 }

@@ -18,7 +18,7 @@ func (a *Activities) BuildManifest(ctx context.Context, in contract.ManifestInpu
 	if err != nil {
 		return contract.ManifestResult{}, err
 	}
-	store := a.opts.Store.ForClass(pl.class())
+	store := a.opts.Store.ForClass(pl.Class())
 	entries, rejected, err := a.collect(p, in)
 	if err != nil {
 		return contract.ManifestResult{}, err
@@ -36,7 +36,7 @@ func (a *Activities) BuildManifest(ctx context.Context, in contract.ManifestInpu
 	}
 	if doc.Images == 0 {
 		return contract.ManifestResult{}, fail(contract.ErrTypeDataset, "no image is left: of %d rows %s were filtered and %s quarantined; check dataset.views, dataset.split and the folder",
-			doc.In, list(doc.Filtered), list(doc.Quarantined))
+			doc.In, contract.CountsInWords(doc.Filtered), contract.CountsInWords(doc.Quarantined))
 	}
 	windows := cut(entries, contract.WindowImages)
 	w := manifest.NewWriter(store, "dataset", manifest.Limits{Items: math.MaxInt32, Bytes: math.MaxInt32})
@@ -64,7 +64,7 @@ func (a *Activities) BuildManifest(ctx context.Context, in contract.ManifestInpu
 		return contract.ManifestResult{}, err
 	}
 	return contract.ManifestResult{
-		Manifest: ref, Reproduction: contract.ReproductionID(pl.ref.Digest, ref.Digest), Windows: len(windows),
+		Manifest: ref, Reproduction: contract.ReproductionID(pl.Ref.Digest, ref.Digest), Windows: len(windows),
 		Images: doc.Images, In: doc.In, Filtered: doc.Filtered, Quarantined: doc.Quarantined,
 	}, nil
 }
@@ -94,21 +94,6 @@ func (a *Activities) collect(p *pulse, in contract.ManifestInput) (entries []con
 		p.progress()
 	}
 	return entries, rejected, nil
-}
-
-// list prints counts for people: "3 truncated, 1 zero_bytes".
-func list(counts []contract.Count) string {
-	if len(counts) == 0 {
-		return "none"
-	}
-	s := ""
-	for i, c := range counts {
-		if i > 0 {
-			s += ", "
-		}
-		s += fmt.Sprintf("%d %s", c.N, c.Name)
-	}
-	return s
 }
 
 func emptyNotNil(c []contract.Count) []contract.Count {

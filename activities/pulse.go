@@ -21,6 +21,10 @@ type pulse struct {
 	stop  context.CancelCauseFunc
 	a     *Activities
 	total int
+	// serves says that ctx is an activity's; otherwise nobody hears heartbeats, and drain, which
+	// closes when the worker stops, stays nil.
+	serves bool
+	drain  <-chan struct{}
 
 	done atomic.Int64
 	last atomic.Int64 // time of the last progress, Unix nanoseconds
@@ -38,14 +42,18 @@ const claimTTL = 2 * time.Minute
 // maxBeat is the longest time between heartbeats.
 const maxBeat = 5 * time.Second
 
-// beat starts the pulse of an activity of total items. The caller defers close.
+// beat starts the pulse of an activity of total items, or of the same work outside of one. The
+// caller defers close.
 func (a *Activities) beat(ctx context.Context, total int) *pulse {
-	p := &pulse{ctx: ctx, a: a, total: total, end: make(chan struct{}), claims: map[*artifacts.Claim]struct{}{}}
+	p := &pulse{ctx: ctx, a: a, total: total, end: make(chan struct{}), claims: map[*artifacts.Claim]struct{}{}, serves: activity.IsActivity(ctx)}
+	if p.serves {
+		p.drain = activity.GetWorkerStopChannel(ctx)
+	}
 	// An item in hand is finished although the activity is cancelled.
 	p.work, p.stop = context.WithCancelCause(context.WithoutCancel(ctx))
 	p.progress()
 	interval := a.opts.Beat
-	if interval <= 0 {
+	if interval <= 0 && p.serves {
 		interval = activity.GetInfo(ctx).HeartbeatTimeout / 4
 	}
 	if interval <= 0 || interval > maxBeat {
@@ -74,7 +82,9 @@ func (p *pulse) run(interval time.Duration) {
 		if p.a.opts.Fault != nil {
 			p.a.opts.Fault(FaultInHeartbeat)
 		}
-		activity.RecordHeartbeat(p.ctx, contract.Beat{Done: int(p.done.Load()), Total: p.total})
+		if p.serves {
+			activity.RecordHeartbeat(p.ctx, contract.Beat{Done: int(p.done.Load()), Total: p.total})
+		}
 		if now.Sub(renewed) > claimTTL/4 {
 			renewed = now
 			p.renew()
@@ -130,7 +140,7 @@ func (p *pulse) next() error {
 	select {
 	case <-p.ctx.Done():
 		return p.ctx.Err()
-	case <-activity.GetWorkerStopChannel(p.ctx):
+	case <-p.drain:
 		return errDraining
 	default:
 		return nil

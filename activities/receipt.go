@@ -8,6 +8,7 @@ import (
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
+	"cxrepro/internal/derive"
 )
 
 // FindReceipt returns the receipt of a finished reproduction. The store answers, not the
@@ -85,7 +86,7 @@ func (a *Activities) WriteReceipt(ctx context.Context, in contract.ReceiptInput)
 		err = a.opts.Store.SetPin(p.work, artifacts.Pin{Name: pinName(in.Reproduction), Roots: append(roots, ref), Open: true, Note: "reproduction with undetermined cases"})
 		return contract.ReceiptResult{Receipt: ref, ResultDigest: r.ResultDigest}, err
 	}
-	doc := contract.ReproductionKey(pl.ref.Digest, in.Ingest.Manifest.Manifest.Digest)
+	doc := contract.ReproductionKey(pl.Ref.Digest, in.Ingest.Manifest.Manifest.Digest)
 	uncounted := &tally{effort: effort{id: in.Reproduction}}
 	rec, err := a.steps.once(p, doc, uncounted, "", func(context.Context) (product, error) {
 		text, err := artifacts.Canonical(r)
@@ -109,7 +110,7 @@ func (a *Activities) onlyBuilt(p *pulse, in contract.ReceiptInput) (artifacts.Re
 }
 
 // receipt gathers what every part of the effort counted.
-func receipt(pl *plan, in contract.ReceiptInput) *contract.Receipt {
+func receipt(pl *derive.Plan, in contract.ReceiptInput) *contract.Receipt {
 	totals := contract.ChunkTotals{}
 	for _, t := range []contract.ChunkTotals{in.Ingest.Totals, in.Totals, in.Summary.Totals} {
 		totals.Add(t)
@@ -120,8 +121,8 @@ func receipt(pl *plan, in contract.ReceiptInput) *contract.Receipt {
 	m := in.Ingest.Manifest
 	r := &contract.Receipt{
 		Format: contract.ReceiptFormat, Reproduction: in.Reproduction, Name: pl.Spec.Name, Paper: pl.Spec.Paper,
-		Rules: pl.rules.String(), Determinism: determinism(pl),
-		Plan: pl.ref, Manifest: m.Manifest, ResultDigest: in.Summary.ResultDigest,
+		Rules: pl.Rules.String(), Determinism: determinism(pl),
+		Plan: pl.Ref, Manifest: m.Manifest, ResultDigest: in.Summary.ResultDigest,
 		Results: in.Summary.Results, Summary: in.Summary.Summary, Reports: in.Summary.Reports, Assessed: in.Outputs,
 		Images: contract.ReceiptImages{
 			In: m.In, Kept: m.Images, Filtered: emptyNotNil(m.Filtered), Quarantined: emptyNotNil(m.Quarantined),
@@ -154,7 +155,7 @@ const (
 	recordedAnswers = "bit-exact from recorded answers"
 )
 
-func determinism(pl *plan) string {
+func determinism(pl *derive.Plan) string {
 	if pl.Spec.Masks.Provider == "cuda" {
 		return tolerance
 	}

@@ -7,6 +7,7 @@ import (
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
+	"cxrepro/internal/derive"
 )
 
 // ReconcilePage compares what a page of windows should have left in the index with what is
@@ -62,18 +63,18 @@ func (a *Activities) ReconcilePage(ctx context.Context, in contract.ReconcileInp
 
 // expected lists the keys that a window must have in a stage; none when the window's own
 // inputs are missing.
-func (a *Activities) expected(p *pulse, pl *plan, stage string, entries []contract.Entry) ([]artifacts.Key, error) {
+func (a *Activities) expected(p *pulse, pl *derive.Plan, stage string, entries []contract.Entry) ([]artifacts.Key, error) {
 	var docs []artifacts.KeyDoc
 	if stage == contract.StageSegment {
 		for _, e := range entries {
-			docs = append(docs, pl.masksKey(e))
+			docs = append(docs, pl.MasksKey(e))
 		}
 	} else {
 		w, missing, err := a.openWindow(p, pl, entries)
 		if err != nil || missing > 0 {
 			return nil, err
 		}
-		for _, task := range pl.tasks {
+		for _, task := range pl.Tasks {
 			docs = append(docs, w.key(task))
 		}
 	}

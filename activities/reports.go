@@ -9,6 +9,7 @@ import (
 	"cxrepro/internal/chexstruct"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxr"
+	"cxrepro/internal/derive"
 )
 
 // ReportInput is everything a report may read: the plan, the windows of the data set with
@@ -55,7 +56,7 @@ func (e *PictureError) Error() string { return e.Why }
 func (e *PictureError) Unwrap() error { return e.Err }
 
 // reports runs every reporter of the worker.
-func (a *Activities) reports(p *pulse, pl *plan, data *dataset, windows []contract.Assessed, summary *contract.Summary) ([]contract.Report, error) {
+func (a *Activities) reports(p *pulse, pl *derive.Plan, data *dataset, windows []contract.Assessed, summary *contract.Summary) ([]contract.Report, error) {
 	in := a.reportInput(p, pl, data, windows, summary)
 	var out []contract.Report
 	for _, r := range a.opts.Reporters {
@@ -91,9 +92,9 @@ func (a *Activities) OpenReport(ctx context.Context, r *contract.Receipt) (Repor
 	return a.reportInput(p, pl, data, windows, &summary), nil
 }
 
-func (a *Activities) reportInput(p *pulse, pl *plan, data *dataset, windows []contract.Assessed, summary *contract.Summary) ReportInput {
+func (a *Activities) reportInput(p *pulse, pl *derive.Plan, data *dataset, windows []contract.Assessed, summary *contract.Summary) ReportInput {
 	return ReportInput{
-		Store: a.opts.Store.ForClass(pl.class()), Summary: summary, Windows: len(windows), Progress: p.progress, Rules: pl.rules,
+		Store: a.opts.Store.ForClass(pl.Class()), Summary: summary, Windows: len(windows), Progress: p.progress, Rules: pl.Rules,
 		Plan: &contract.ReportPlan{Spec: pl.Spec, DataUse: pl.Spec.Dataset.DataUse},
 		Window: func(ctx context.Context, i int) (ReportWindow, error) {
 			entries, err := data.window(ctx, i)
@@ -121,7 +122,7 @@ func (a *Activities) reportInput(p *pulse, pl *plan, data *dataset, windows []co
 		},
 		Input: func(ctx context.Context, e contract.Entry) (chexstruct.Input, error) {
 			defer p.progress()
-			key, err := pl.masksKey(e).Key()
+			key, err := pl.MasksKey(e).Key()
 			if err != nil {
 				return chexstruct.Input{}, err
 			}
@@ -137,9 +138,9 @@ func (a *Activities) reportInput(p *pulse, pl *plan, data *dataset, windows []co
 // pictureError keeps paths, which identify patients, out of what people are shown.
 func pictureError(err error) error {
 	e := &PictureError{Why: "the file could not be read", Err: err}
-	var known *typedError
+	var known *contract.Failure
 	if errors.As(err, &known) {
-		switch known.errType {
+		switch known.Type {
 		case contract.ErrTypeDataset:
 			e.Why = "this process was not given the data set's folder"
 		case contract.ErrTypeInputChanged:

@@ -12,6 +12,7 @@ import (
 	"cxrepro/internal/cxr"
 	ds "cxrepro/internal/dataset"
 	"cxrepro/internal/datause"
+	"cxrepro/internal/derive"
 )
 
 // reasonNotSampled is the reason of rows that the spec's sampling left out.
@@ -60,7 +61,7 @@ func (a *Activities) ScanTables(ctx context.Context, in contract.ScanInput) (con
 	rows, dropped := sample(rows, pl.Spec.Dataset.Sampling)
 	out.Filtered = contract.AddCount(out.Filtered, reasonNotSampled, dropped)
 	out.Count = len(rows)
-	w := manifest.NewWriter(a.opts.Store.ForClass(pl.class()), "rows", manifest.Limits{Items: contract.WindowImages, Bytes: 8 << 20})
+	w := manifest.NewWriter(a.opts.Store.ForClass(pl.Class()), "rows", manifest.Limits{Items: contract.WindowImages, Bytes: 8 << 20})
 	for _, row := range rows {
 		if err := w.Add(p.work, row); err != nil {
 			return contract.ScanResult{}, err
@@ -73,7 +74,7 @@ func (a *Activities) ScanTables(ctx context.Context, in contract.ScanInput) (con
 	if out.Lungs, err = a.scanLungs(p, pl, src); err != nil {
 		return contract.ScanResult{}, err
 	}
-	out.Ingest = contract.IngestID(pl.ref.Digest, out.Rows.Digest)
+	out.Ingest = contract.IngestID(pl.Ref.Digest, out.Rows.Digest)
 	return out, nil
 }
 
@@ -100,7 +101,7 @@ func (a *Activities) orphans(p *pulse, src *source, rows int) []ds.Row {
 }
 
 // checkDataUse refuses a spec that gives the data a weaker class than their terms.
-func (a *Activities) checkDataUse(pl *plan, src *source) error {
+func (a *Activities) checkDataUse(pl *derive.Plan, src *source) error {
 	asked, err := datause.Parse(pl.Spec.Dataset.DataUse)
 	if err != nil {
 		return fail(contract.ErrTypeSpec, "dataset.data_use: %w", err)

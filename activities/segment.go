@@ -13,6 +13,7 @@ import (
 	"cxrepro/internal/anatomy"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxr"
+	"cxrepro/internal/derive"
 )
 
 // SegmentChunk makes or imports the masks of one window, one record per image. Images that
@@ -45,7 +46,7 @@ func (a *Activities) SegmentChunk(ctx context.Context, in contract.WindowInput) 
 		g.Go(func() error {
 			err := a.reachable(p.work, pl, e)
 			if err == nil {
-				_, err = a.steps.once(p, pl.masksKey(e), t, pl.class(), func(ctx context.Context) (product, error) {
+				_, err = a.steps.once(p, pl.MasksKey(e), t, pl.Class(), func(ctx context.Context) (product, error) {
 					return a.masks(ctx, pl, e)
 				})
 			}
@@ -66,7 +67,7 @@ func (a *Activities) SegmentChunk(ctx context.Context, in contract.WindowInput) 
 }
 
 // masks computes or reads the masks of one image.
-func (a *Activities) masks(ctx context.Context, pl *plan, e contract.Entry) (product, error) {
+func (a *Activities) masks(ctx context.Context, pl *derive.Plan, e contract.Entry) (product, error) {
 	if pl.Spec.Masks.Import != nil {
 		m, err := a.importMasks(pl, e)
 		return product{data: encodeMasks(m), mediaType: anatomy.MediaType}, err
@@ -94,7 +95,7 @@ func encodeMasks(m *anatomy.Masks) []byte {
 }
 
 // engine returns the plan's model, refusing one that would give masks of another identity.
-func (a *Activities) engine(ctx context.Context, pl *plan) (*Engine, error) {
+func (a *Activities) engine(ctx context.Context, pl *derive.Plan) (*Engine, error) {
 	if a.opts.Engine == nil {
 		return nil, fail(contract.ErrTypeModel, "this worker has no inference; start one with a GPU queue")
 	}
@@ -102,7 +103,7 @@ func (a *Activities) engine(ctx context.Context, pl *plan) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.Identity != pl.inference() {
+	if e.Identity != pl.Inference() {
 		return nil, fail(contract.ErrTypeModel, "the worker's model code is %s with decoder %d, the plan was made for %s with decoder %d; start worker and plan from the same version",
 			e.Identity.Preprocessing, e.Identity.Decoder, pl.Model.Preprocessing, cxr.DecoderVersion)
 	}
@@ -110,7 +111,7 @@ func (a *Activities) engine(ctx context.Context, pl *plan) (*Engine, error) {
 }
 
 // root returns the folder of the plan's data set, or of a companion that lies elsewhere.
-func (a *Activities) root(pl *plan, companion string) (fs.FS, error) {
+func (a *Activities) root(pl *derive.Plan, companion string) (fs.FS, error) {
 	if root, ok := a.opts.Data[companion]; ok && companion != "" {
 		return root, nil
 	}
@@ -122,14 +123,14 @@ func (a *Activities) root(pl *plan, companion string) (fs.FS, error) {
 
 // pixels reads and decodes an entry's file, which must have the bytes that ingest saw. A
 // worker without the folder takes the stored copy.
-func (a *Activities) pixels(ctx context.Context, pl *plan, e contract.Entry) (*cxr.Image, error) {
+func (a *Activities) pixels(ctx context.Context, pl *derive.Plan, e contract.Entry) (*cxr.Image, error) {
 	_, img, err := a.radiograph(ctx, pl, e)
 	return img, err
 }
 
 // reachable returns why a worker cannot get at an entry's file, before it claims the key: a
 // claim counts as an execution. What has its record needs no file.
-func (a *Activities) reachable(ctx context.Context, pl *plan, e contract.Entry) error {
+func (a *Activities) reachable(ctx context.Context, pl *derive.Plan, e contract.Entry) error {
 	_, noFolder := a.root(pl, "")
 	if noFolder == nil {
 		return nil
@@ -137,7 +138,7 @@ func (a *Activities) reachable(ctx context.Context, pl *plan, e contract.Entry) 
 	if has, err := a.opts.Store.Has(ctx, e.Image); err != nil || has {
 		return err
 	}
-	key, err := pl.masksKey(e).Key()
+	key, err := pl.MasksKey(e).Key()
 	if err != nil {
 		return err
 	}
@@ -148,7 +149,7 @@ func (a *Activities) reachable(ctx context.Context, pl *plan, e contract.Entry) 
 	return err
 }
 
-func (a *Activities) input(ctx context.Context, pl *plan, e contract.Entry) ([]byte, error) {
+func (a *Activities) input(ctx context.Context, pl *derive.Plan, e contract.Entry) ([]byte, error) {
 	root, noFolder := a.root(pl, "")
 	if noFolder != nil {
 		data, err := a.opts.Store.Get(ctx, inputRef(e))

@@ -9,6 +9,7 @@ import (
 	"cxrepro/experiments"
 	"cxrepro/internal/contract"
 	ds "cxrepro/internal/dataset"
+	"cxrepro/internal/derive"
 )
 
 // Names under which companions of a data set may have a data root of their own.
@@ -34,7 +35,7 @@ type sources struct {
 }
 
 // openSource opens the plan's data set for one pass over its tables.
-func (a *Activities) openSource(pl *plan) (*source, error) {
+func (a *Activities) openSource(pl *derive.Plan) (*source, error) {
 	root, err := a.root(pl, "")
 	if err != nil {
 		return nil, err
@@ -85,7 +86,7 @@ func (s *source) close() {
 
 // source returns the plan's data set, opened once per row list and kept: an open data set
 // costs its checksum list, and chunks of one list follow each other.
-func (a *Activities) source(pl *plan, rows artifacts.Digest) (*source, error) {
+func (a *Activities) source(pl *derive.Plan, rows artifacts.Digest) (*source, error) {
 	a.sources.mu.Lock()
 	defer a.sources.mu.Unlock()
 	if s, ok := a.sources.open[rows]; ok {

@@ -79,15 +79,22 @@ func (s *steps) begin(p *pulse, doc artifacts.KeyDoc, e effort) (*job, error) {
 	return &job{doc: doc, key: key, claim: claim, started: s.opts.Now()}, nil
 }
 
-// identity names an activity in claims and statements, whatever its attempt.
+// identity names an activity in claims and statements, whatever its attempt; both are empty
+// outside of one.
 func identity(ctx context.Context) (workflow, name string) {
+	if !activity.IsActivity(ctx) {
+		return "", ""
+	}
 	info := activity.GetInfo(ctx)
 	return info.WorkflowExecution.ID, info.WorkflowExecution.RunID + "/" + info.ActivityID
 }
 
 // ownerOf is a worker as an activity of a reproduction claims with it.
 func ownerOf(ctx context.Context, worker artifacts.Owner, reproduction string) artifacts.Owner {
-	worker.Reproduction, worker.Attempt = reproduction, int(activity.GetInfo(ctx).Attempt)
+	worker.Reproduction = reproduction
+	if activity.IsActivity(ctx) {
+		worker.Attempt = int(activity.GetInfo(ctx).Attempt)
+	}
 	worker.Workflow, worker.Activity = identity(ctx)
 	return worker
 }
@@ -201,7 +208,7 @@ func (p *pulse) pause(d time.Duration) error {
 	case <-timer.C:
 		p.progress()
 	case <-p.ctx.Done():
-	case <-activity.GetWorkerStopChannel(p.ctx):
+	case <-p.drain:
 	}
 	return p.next()
 }

@@ -7,6 +7,7 @@ import (
 	"cxrepro/artifacts"
 	"cxrepro/internal/chexstruct"
 	"cxrepro/internal/contract"
+	"cxrepro/internal/derive"
 )
 
 // Summarise turns the assessed windows into tables and says what the result is: the
@@ -32,7 +33,7 @@ func (a *Activities) Summarise(ctx context.Context, in contract.SummariseInput) 
 	if err != nil {
 		return contract.SummariseResult{}, err
 	}
-	doc, err := summariseKey(pl, rows.Digest)
+	doc, err := pl.SummariseKey(rows.Digest)
 	if err != nil {
 		return contract.SummariseResult{}, err
 	}
@@ -66,31 +67,12 @@ func (a *Activities) Summarise(ctx context.Context, in contract.SummariseInput) 
 
 // resultList lists the rows of every task and window, without the tables.
 func resultList(data *dataset, assessed []contract.Assessed) contract.Results {
-	results := contract.Results{
-		Format: contract.ResultsFormat, In: data.In, Filtered: data.Filtered, Quarantined: data.Quarantined,
+	chunks := data.windows.Chunks()
+	images := make([]int, len(chunks))
+	for i := range chunks {
+		images[i] = int(chunks[i].Count)
 	}
-	for i, w := range assessed {
-		r := contract.WindowResult{Images: int(data.windows.Chunks()[i].Count)}
-		for _, task := range w.Tasks {
-			r.Rows = append(r.Rows, task.Result.Digest)
-		}
-		results.Windows = append(results.Windows, r)
-	}
-	return results
-}
-
-// summariseKey is the key of the tables over one list of rows.
-func summariseKey(pl *plan, results artifacts.Digest) (artifacts.KeyDoc, error) {
-	var expected artifacts.Digest
-	if e := pl.Spec.Expected; e != nil {
-		text, err := artifacts.Canonical(e)
-		if err != nil {
-			return artifacts.KeyDoc{}, err
-		}
-		expected = artifacts.Sum(text)
-	}
-	title := map[string]any{"name": pl.Spec.Name, "paper": pl.Spec.Paper, "rules": pl.rules.String(), "tasks": pl.Spec.Tasks}
-	return contract.SummariseKey(results, title, expected), nil
+	return derive.Results(data.Dataset, images, assessed)
 }
 
 // assessed loads every window's output, in window order.
@@ -116,11 +98,11 @@ func (a *Activities) assessed(p *pulse, outputs []artifacts.Ref, windows int) ([
 }
 
 // tables counts every row of every window.
-func (a *Activities) tables(p *pulse, pl *plan, data *dataset, windows []contract.Assessed) (*contract.Summary, error) {
+func (a *Activities) tables(p *pulse, pl *derive.Plan, data *dataset, windows []contract.Assessed) (*contract.Summary, error) {
 	b := newTables(pl, data)
 	for _, w := range windows {
 		var keep []bool
-		for i, task := range pl.tasks {
+		for i, task := range pl.Tasks {
 			rows, err := getJSON[contract.Findings](p.work, a.opts.Store, w.Tasks[i].Result)
 			if err != nil {
 				return nil, err

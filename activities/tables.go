@@ -7,11 +7,12 @@ import (
 
 	"cxrepro/internal/chexstruct"
 	"cxrepro/internal/contract"
+	"cxrepro/internal/derive"
 )
 
 // tables counts rows of findings into a summary.
 type tables struct {
-	plan  *plan
+	plan  *derive.Plan
 	out   contract.Summary
 	tasks map[chexstruct.Task]*taskTable
 }
@@ -21,10 +22,10 @@ type taskTable struct {
 	labels                    map[string]int
 }
 
-func newTables(pl *plan, data *dataset) *tables {
+func newTables(pl *derive.Plan, data *dataset) *tables {
 	b := &tables{plan: pl, tasks: map[chexstruct.Task]*taskTable{}}
 	b.out = contract.Summary{
-		Format: contract.SummaryFormat, Name: pl.Spec.Name, Paper: pl.Spec.Paper, Rules: pl.rules.String(),
+		Format: contract.SummaryFormat, Name: pl.Spec.Name, Paper: pl.Spec.Paper, Rules: pl.Rules.String(),
 		Images: contract.SummaryImages{In: data.In, Images: data.Images, Filtered: emptyNotNil(data.Filtered), Quarantined: emptyNotNil(data.Quarantined)},
 		Global: contract.SummaryGlobal{Failed: []contract.Count{}, Orientation: []contract.Count{}},
 		Tasks:  []contract.SummaryTask{},
@@ -32,7 +33,7 @@ func newTables(pl *plan, data *dataset) *tables {
 	if e := pl.Spec.Expected; e != nil {
 		b.out.Expected, b.out.Global.ExpectedImages, b.out.Global.ExpectedKept = e.Source, e.Images, e.Kept
 	}
-	for _, t := range pl.tasks {
+	for _, t := range pl.Tasks {
 		b.tasks[t] = &taskTable{statuses: map[string]int{}, reasons: map[string]int{}, failed: map[string]int{}, labels: map[string]int{}}
 	}
 	return b
@@ -105,7 +106,7 @@ func (b *tables) task(task chexstruct.Task, rows contract.Findings, keep []bool)
 }
 
 func (b *tables) summary() *contract.Summary {
-	for _, task := range b.plan.tasks {
+	for _, task := range b.plan.Tasks {
 		if !task.Diagnostic() {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"cxrepro/artifacts"
 	"cxrepro/experiments"
 	"cxrepro/internal/contract"
+	"cxrepro/internal/derive"
 	"cxrepro/internal/report/scoring"
 )
 
@@ -23,12 +24,12 @@ func (a *Activities) Tabulate(ctx context.Context, in contract.TabulateInput) (c
 	for i, ref := range in.Evaluations {
 		evaluations[i] = ref.Digest
 	}
-	doc, err := tabulateKey(pl, in.Benchmark, evaluations)
+	doc, err := pl.TabulateKey(in.Benchmark.Digest, evaluations)
 	if err != nil {
 		return contract.TabulateResult{}, err
 	}
 	t := &tally{effort: effort{reproduction: in.Reproduction, id: in.Reproduction}}
-	rec, err := a.steps.once(p, doc, t, pl.class(), func(context.Context) (product, error) {
+	rec, err := a.steps.once(p, doc, t, pl.Class(), func(context.Context) (product, error) {
 		s, err := a.evaluationSummary(p, pl, in)
 		if err != nil {
 			return product{}, err
@@ -46,20 +47,8 @@ func (a *Activities) Tabulate(ctx context.Context, in contract.TabulateInput) (c
 	return contract.TabulateResult{Summary: rec.Result, Results: results, ResultDigest: results.Digest, Totals: t.totals}, err
 }
 
-// tabulateKey is the key of the tables: what is counted, and what they print about it.
-func tabulateKey(pl *plan, benchmark artifacts.Ref, evaluations []artifacts.Digest) (artifacts.KeyDoc, error) {
-	e := pl.Spec.Evaluation
-	if e == nil {
-		return artifacts.KeyDoc{}, fail(contract.ErrTypeSpec, "plan %s evaluates nothing", pl.ref.Digest.Short())
-	}
-	return contract.TabulateKey(benchmark.Digest, evaluations, map[string]any{
-		"name": pl.Spec.Name, "paper": pl.Spec.Paper, "scoring": e.Scoring, "bootstrap": e.Bootstrap, "seed": e.Seed,
-		"models": pl.Models, "judge": pl.Judge,
-	}), nil
-}
-
 // evaluationSummary counts every page of every evaluation.
-func (a *Activities) evaluationSummary(p *pulse, pl *plan, in contract.TabulateInput) (*contract.EvaluationSummary, error) {
+func (a *Activities) evaluationSummary(p *pulse, pl *derive.Plan, in contract.TabulateInput) (*contract.EvaluationSummary, error) {
 	s, err := a.summaryFrame(p.work, pl, in.Benchmark)
 	if err != nil {
 		return nil, err
@@ -80,14 +69,14 @@ func (a *Activities) evaluationSummary(p *pulse, pl *plan, in contract.TabulateI
 }
 
 // summaryFrame is a summary without figures: what was asked, under which rules, judged by whom.
-func (a *Activities) summaryFrame(ctx context.Context, pl *plan, benchmark artifacts.Ref) (*contract.EvaluationSummary, error) {
+func (a *Activities) summaryFrame(ctx context.Context, pl *derive.Plan, benchmark artifacts.Ref) (*contract.EvaluationSummary, error) {
 	bench, err := getJSON[contract.Benchmark](ctx, a.opts.Store, benchmark)
 	if err != nil {
 		return nil, fmt.Errorf("load benchmark: %w", err)
 	}
 	rules, err := experiments.BenchmarkRules(&pl.Spec)
 	if err != nil {
-		return nil, fail(contract.ErrTypeSpec, "plan %s: %w", pl.ref.Digest.Short(), err)
+		return nil, fail(contract.ErrTypeSpec, "plan %s: %w", pl.Ref.Digest.Short(), err)
 	}
 	spec := pl.Spec.Evaluation
 	s := &contract.EvaluationSummary{

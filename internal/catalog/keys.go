@@ -81,13 +81,18 @@ const mostUsers = 20_000
 // alike returns the earlier keys of the same step that share most materials with s, the latest
 // first among equals; of the same reproduction only those that share all.
 func (c *Catalog) alike(ctx context.Context, s Step, limit int) ([]Step, error) {
-	key := number(s.Key.Digest)
-	shared := map[int64]int{}
 	// Parameters and prompts are shared by so many keys that they tell none apart.
-	mine, err := numbers(ctx, c.db, `SELECT DISTINCT dst FROM links WHERE via = ? AND name NOT IN (?, ?)`, []int64{key, nameNumber(LinkParameter), nameNumber(LinkPrompt)})
+	mine, err := numbers(ctx, c.db, `SELECT DISTINCT dst FROM links WHERE via = ? AND name NOT IN (?, ?)`, []int64{number(s.Key.Digest), nameNumber(LinkParameter), nameNumber(LinkPrompt)})
 	if err != nil {
 		return nil, err
 	}
+	return c.sharing(ctx, s, mine, limit)
+}
+
+// sharing is alike for the materials mine.
+func (c *Catalog) sharing(ctx context.Context, s Step, mine []int64, limit int) ([]Step, error) {
+	key := number(s.Key.Digest)
+	shared := map[int64]int{}
 	for _, dst := range mine {
 		users, err := numbers(ctx, c.db, `SELECT DISTINCT via FROM links WHERE dst = ? AND via NOT IN (0, ?) LIMIT ?`, []int64{dst, key, mostUsers})
 		if err != nil {

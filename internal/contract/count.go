@@ -1,6 +1,10 @@
 package contract
 
-import "sort"
+import (
+	"sort"
+	"strconv"
+	"strings"
+)
 
 // Count is how often something happened, by name.
 type Count struct {
@@ -84,4 +88,16 @@ func AddSteps(counts, more []StepCount) []StepCount {
 		counts = AddStep(counts, c)
 	}
 	return counts
+}
+
+// CountsInWords prints counts for people: "3 truncated, 1 zero_bytes".
+func CountsInWords(counts []Count) string {
+	if len(counts) == 0 {
+		return "none"
+	}
+	var parts []string
+	for _, c := range counts {
+		parts = append(parts, strconv.Itoa(c.N)+" "+c.Name)
+	}
+	return strings.Join(parts, ", ")
 }
