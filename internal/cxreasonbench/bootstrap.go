@@ -81,17 +81,72 @@ func Bootstrap(rules Rules, path Path, cases map[Task][]CaseScores, seed uint64,
 			rows[t] = taskRow(rules, t, path, total)
 			samples.add("t"+t.String(), rows[t])
 		}
-		groups := groupRows(path, rows)
+		groups := groupRows(rules, path, rows)
 		for _, g := range Groups() {
 			samples.add("g"+g.String(), groups[g])
 		}
 	}
+	return samples.all(path)
+}
+
+// all are the intervals of every row.
+func (s samples) all(path Path) *Intervals {
 	out := &Intervals{Tasks: map[Task]map[Column]CellInterval{}, Groups: map[Group]map[Column]CellInterval{}}
 	for _, t := range Tasks() {
-		out.Tasks[t] = samples.intervals("t"+t.String(), path)
+		out.Tasks[t] = s.intervals("t"+t.String(), path)
 	}
 	for _, g := range Groups() {
-		out.Groups[g] = samples.intervals("g"+g.String(), path)
+		out.Groups[g] = s.intervals("g"+g.String(), path)
+	}
+	return out
+}
+
+// Pair is one case as two sides scored it.
+type Pair struct{ First, Second CaseScores }
+
+// BootstrapDifference returns the intervals of second minus first of every cell of a path, over
+// cases that both sides have: the cases of each task are drawn together for both, draws times
+// with replacement. What has no value on one side has no difference. Seeds and order of cases
+// are as for [Bootstrap].
+func BootstrapDifference(first, second Rules, path Path, pairs map[Task][]Pair, seed uint64, draws int) *Intervals {
+	counts := map[Task][][2]Counts{}
+	pick := map[Task]func(int) int{}
+	for _, t := range Tasks() {
+		list := append([]Pair(nil), pairs[t]...)
+		sort.SliceStable(list, func(i, k int) bool { return list[i].First.Case < list[k].First.Case })
+		for _, p := range list {
+			counts[t] = append(counts[t], [2]Counts{p.First.count(path), p.Second.count(path)})
+		}
+		pick[t] = stream(seed, "bootstrap", path.String(), t.String()).IntN
+	}
+	samples := newSamples()
+	for range draws {
+		a, b := map[Task]ScoreRow{}, map[Task]ScoreRow{}
+		for _, t := range Tasks() {
+			var x, y Counts
+			for range counts[t] {
+				c := counts[t][pick[t](len(counts[t]))]
+				x, y = x.Add(c[0]), y.Add(c[1])
+			}
+			a[t], b[t] = taskRow(first, t, path, x), taskRow(second, t, path, y)
+			samples.add("t"+t.String(), minus(b[t], a[t]))
+		}
+		x, y := groupRows(first, path, a), groupRows(second, path, b)
+		for _, g := range Groups() {
+			samples.add("g"+g.String(), minus(y[g], x[g]))
+		}
+	}
+	return samples.all(path)
+}
+
+// minus is what a row has more than another in every cell.
+func minus(a, b ScoreRow) ScoreRow {
+	less := func(x, y Figure) Figure {
+		return Figure{Known: x.Known && y.Known, Value: x.Value - y.Value}
+	}
+	out := ScoreRow{Cells: make([]Cell, len(a.Cells))}
+	for i, c := range a.Cells {
+		out.Cells[i] = Cell{Column: c.Column, Plain: less(c.Plain, b.Cells[i].Plain), Refined: less(c.Refined, b.Cells[i].Refined)}
 	}
 	return out
 }

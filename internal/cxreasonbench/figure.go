@@ -17,6 +17,11 @@ const (
 	FormulaRefinedDepth = "paper.refined_depth"
 	// FormulaMean: unweighted mean over the tasks with a value, k of n tasks, to two decimals.
 	FormulaMean = "paper.mean_of_tasks"
+	// FormulaMeanOfAll: the same over all tasks that could have a value, which is 0 where one
+	// has none. Under WithoutValue=zero.
+	FormulaMeanOfAll = "mean_of_all_tasks"
+	// FormulaShare: 100 * k / n, to two decimals. Under ProportionFormula=share.
+	FormulaShare = "share"
 )
 
 // paperZ is the paper's quantile, not the textbook's. Source: [paper].
@@ -34,6 +39,8 @@ const (
 	WhyNotMeasured = "the task asks for a label, not a value"
 	// WhyNoTask: no task of the group has a value.
 	WhyNoTask = "no task of the group has a value"
+	// WhyMixed: refined figures of tasks with and without a value to check are not added up.
+	WhyMixed = "tasks with and without a value to check are not added up"
 )
 
 // Figure is one number of a table with its origin. Without a value, Why says the reason; such
@@ -69,8 +76,15 @@ func adjustedWilson(rules Rules, p stats.Proportion) (v float64, ok bool) {
 	return float64(100*centre) * (1 - half), true
 }
 
-// proportion is the paper's figure of k of n.
+// proportion is the figure of k of n: the paper's, or the plain share.
 func proportion(rules Rules, k, n int, why string) Figure {
+	if rules.is(ProportionFormula, PlainShare) {
+		share, ok := stats.Proportion{K: k, N: n}.Value()
+		if !ok {
+			return absent(FormulaShare, why)
+		}
+		return Figure{Known: true, Value: RoundDecimal(100*share, 2), Exact: 100 * share, K: k, N: n, Formula: FormulaShare}
+	}
 	exact, ok := adjustedWilson(rules, stats.Proportion{K: k, N: n})
 	if !ok {
 		return absent(FormulaAdjustedWilson, why)
@@ -110,7 +124,7 @@ type Standard struct {
 // Standard returns the textbook reading; ok is false for a figure without a value, a mean,
 // and a depth, which are no proportions.
 func (f Figure) Standard() (s Standard, ok bool) {
-	if !f.Known || (f.Formula != FormulaAdjustedWilson && f.Formula != FormulaRefined) {
+	if !f.Known || (f.Formula != FormulaAdjustedWilson && f.Formula != FormulaRefined && f.Formula != FormulaShare) {
 		return Standard{}, false
 	}
 	return standardOf(stats.Proportion{K: f.K, N: f.N})
@@ -135,13 +149,21 @@ func standardOf(p stats.Proportion) (s Standard, ok bool) {
 }
 
 // mean is the unweighted mean over the figures that have a value: of the reported values, but
-// of plain depths before rounding.
+// of plain depths before rounding. Under WithoutValue=zero a figure without a value is 0, but
+// not one that its task cannot have.
 //
-// Source: [official code], which adds like numpy.
-func mean(figures []Figure) Figure {
+// Source: [official code], which adds like numpy; zero [ours].
+func mean(rules Rules, figures []Figure) Figure {
 	var values []float64
+	formula := FormulaMean
+	if rules.is(WithoutValue, Zero) {
+		formula = FormulaMeanOfAll
+	}
 	for _, f := range figures {
 		if !f.Known {
+			if formula == FormulaMeanOfAll && f.Why != WhyNotMeasured && f.Why != "" {
+				values = append(values, 0)
+			}
 			continue
 		}
 		v := f.Value
@@ -151,10 +173,10 @@ func mean(figures []Figure) Figure {
 		values = append(values, v)
 	}
 	if len(values) == 0 {
-		return absent(FormulaMean, WhyNoTask)
+		return absent(formula, WhyNoTask)
 	}
 	m := numpySum(values) / float64(len(values))
-	return Figure{Known: true, Value: RoundNumpy(m, 2), Exact: m, K: len(values), N: len(figures), Formula: FormulaMean}
+	return Figure{Known: true, Value: RoundNumpy(m, 2), Exact: m, K: len(values), N: len(figures), Formula: formula}
 }
 
 // numpySum adds fewer than 129 values in numpy's order: one after the other below eight,

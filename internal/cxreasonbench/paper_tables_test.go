@@ -63,6 +63,7 @@ func TestPaperGroups(t *testing.T) {
 		}
 		tasks[key][task] = row
 	}
+	rules := rulesOf(t, AsReleased, nil)
 	exact, near, none := 0, 0, 0
 	for _, r := range paper.Rows {
 		if r.Level != "group" {
@@ -72,7 +73,7 @@ func TestPaperGroups(t *testing.T) {
 		if len(tasks[key]) != len(Tasks()) {
 			t.Fatalf("%v has %d task rows", key, len(tasks[key]))
 		}
-		groups := groupRows(r.Path, tasks[key])
+		groups := groupRows(rules, r.Path, tasks[key])
 		for _, g := range Groups() {
 			if g.String() != r.Group {
 				continue

@@ -166,7 +166,7 @@ func ScoreCounts(rules Rules, path Path, counts map[Task]Counts) PathScores {
 		p.Counts[t] = counts[t]
 		p.Tasks[t] = taskRow(rules, t, path, counts[t])
 	}
-	p.Groups = groupRows(path, p.Tasks)
+	p.Groups = groupRows(rules, path, p.Tasks)
 	return p
 }
 
@@ -254,8 +254,9 @@ var meanOrder = [...]Task{
 
 // groupRows computes the unweighted means over the tasks that have a value. Percentages enter
 // as reported, plain depths before rounding, refined depths as reported; the refined depth of
-// a recognition task is its plain one.
-func groupRows(path Path, tasks map[Task]ScoreRow) map[Group]ScoreRow {
+// a recognition task is its plain one. Under GroupMean=cases the cases of the tasks are added
+// up instead.
+func groupRows(rules Rules, path Path, tasks map[Task]ScoreRow) map[Group]ScoreRow {
 	groups := map[Group]ScoreRow{}
 	for _, g := range Groups() {
 		columns := Columns(path)
@@ -273,13 +274,69 @@ func groupRows(path Path, tasks map[Task]ScoreRow) map[Group]ScoreRow {
 				}
 				plain, ref = append(plain, cell.Plain), append(ref, cell.Refined)
 			}
-			cell := Cell{Column: col, Plain: mean(plain)}
-			if Refines(path, col) {
-				cell.Refined = mean(ref)
+			cell := Cell{Column: col}
+			if rules.is(GroupMean, OfCases) {
+				cell.Plain = ofCases(rules, col, plain)
+			} else {
+				cell.Plain = mean(rules, plain)
+			}
+			switch {
+			case !Refines(path, col):
+			case rules.is(GroupMean, OfCases):
+				cell.Refined = refinedOfCases(rules, g, cell, ref, tasks)
+			default:
+				cell.Refined = mean(rules, ref)
 			}
 			row.Cells = append(row.Cells, cell)
 		}
 		groups[g] = row
 	}
 	return groups
+}
+
+// ofCases is the figure of the cases of several tasks taken together.
+func ofCases(rules Rules, col Column, figures []Figure) Figure {
+	k, n := 0, 0
+	for _, f := range figures {
+		if f.Known {
+			k, n = k+f.K, n+f.N
+		}
+	}
+	switch {
+	case n == 0:
+		return absent(FormulaMean, WhyNoTask)
+	case col == Depth:
+		return depth(k, n, FormulaDepth, WhyNoTask)
+	}
+	return proportion(rules, k, n, WhyNoTask)
+}
+
+// refinedOfCases refines the figure of a group's cases by the share of consistent values among
+// them. Depths are recounts and add up over any tasks; proportions of tasks with and without a
+// value to check have no common share.
+func refinedOfCases(rules Rules, g Group, cell Cell, figures []Figure, tasks map[Task]ScoreRow) Figure {
+	switch {
+	case cell.Column == Depth:
+		f := ofCases(rules, Depth, figures)
+		f.Formula = FormulaRefinedDepth
+		return f
+	case g == RecognitionTasks:
+		return cell.Plain
+	case g == Overall:
+		return absent(FormulaRefined, WhyMixed)
+	}
+	consistent, checked := 0, 0
+	for _, t := range Tasks() {
+		if c, ok := tasks[t].Cell(Consistency); ok && g.Has(t) && c.Plain.Known {
+			consistent, checked = consistent+c.Plain.K, checked+c.Plain.N
+		}
+	}
+	return refined(cell.Plain, consistent, checked)
+}
+
+// CaseRow returns what one case adds to the figures of its task: k of n with n 0 or 1 where a
+// column counts cases, and the stages it passed of 0 or 1 cases for a depth. A case that is in
+// no denominator of a column has no value there.
+func CaseRow(rules Rules, task Task, path Path, c CaseScores) ScoreRow {
+	return taskRow(rules, task, path, c.count(path))
 }

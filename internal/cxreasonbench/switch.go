@@ -37,6 +37,12 @@ const (
 	NumberReading Switch = "score.numbers"
 	// NothingRight: what the paper's proportion of 0 of n is.
 	NothingRight Switch = "score.nothing_right"
+	// ProportionFormula: how k of n is reported.
+	ProportionFormula Switch = "score.formula"
+	// GroupMean: what a group of tasks is the mean of.
+	GroupMean Switch = "score.mean"
+	// WithoutValue: what a task without a value is in the mean of its group.
+	WithoutValue Switch = "score.without_value"
 )
 
 // Values of switches.
@@ -61,6 +67,11 @@ const (
 	Exponents         = "exponents"
 	Zero              = "zero"
 	Formula           = "formula"
+	AdjustedWilson    = "adjusted_wilson"
+	PlainShare        = "share"
+	OfTasks           = "tasks"
+	OfCases           = "cases"
+	LeftOut           = "left_out"
 )
 
 // A setting is a switch with its value under each preset and every value it may take.
@@ -82,6 +93,9 @@ var settings = append([]setting{
 	{ConsistencyInput, RawReply, RawReply, []string{RawReply, JudgeValue}},
 	{NumberReading, AsPrinted, AsPrinted, []string{AsPrinted, Exponents}},
 	{NothingRight, Zero, Zero, []string{Zero, Formula}},
+	{ProportionFormula, AdjustedWilson, AdjustedWilson, []string{AdjustedWilson, PlainShare}},
+	{GroupMean, OfTasks, OfTasks, []string{OfTasks, OfCases}},
+	{WithoutValue, LeftOut, LeftOut, []string{LeftOut, Zero}},
 }, buildSettings...)
 
 // Switches returns every switch.

@@ -13,6 +13,8 @@ var formulas = []report.Formula{
 	{ID: FormulaDepth, Text: "k stages passed over n cases"},
 	{ID: FormulaRefinedDepth, Text: "in parentheses: stages passed, the measurement only with a consistent value"},
 	{ID: FormulaMean, Text: "unweighted mean over the k of n tasks that have a value"},
+	{ID: FormulaMeanOfAll, Text: "unweighted mean over k of n tasks, 0 where a task could have a value and has none"},
+	{ID: FormulaShare, Text: "100 x k / n"},
 	{ID: FormulaStandard, Text: "k of n with its 95 % Wilson interval"},
 	{ID: FormulaStandardPooled, Text: "k of n added up over the group's tasks, with its 95 % Wilson interval"},
 	{ID: FormulaStandardMean, Text: "k stages passed over n cases, added up over the group's tasks"},
@@ -39,7 +41,7 @@ func usedFormulas(t *report.Table, refined bool) []report.Formula {
 	}
 	var list []report.Formula
 	for _, f := range formulas {
-		behind := f.ID == FormulaRefined && used[FormulaAdjustedWilson] || f.ID == FormulaRefinedDepth && used[FormulaDepth]
+		behind := f.ID == FormulaRefined && (used[FormulaAdjustedWilson] || used[FormulaShare]) || f.ID == FormulaRefinedDepth && used[FormulaDepth]
 		if used[f.ID] || refined && behind {
 			list = append(list, f)
 		}
