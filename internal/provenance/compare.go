@@ -37,6 +37,30 @@ func Compare(ours, other []byte) (Comparison, error) {
 	if err != nil {
 		return Comparison{}, fmt.Errorf("compare key documents: %w", err)
 	}
+	return compare(a, b), nil
+}
+
+// CompareDocuments compares two JSON objects of any kind field by field: nested names are
+// joined by dots, elements of arrays are named like name[0]. Fields come in the order of their
+// names. Errors: a document that is not a JSON object.
+func CompareDocuments(ours, other []byte) (Comparison, error) {
+	var sides [2]map[string]string
+	for i, doc := range [][]byte{ours, other} {
+		var object map[string]json.RawMessage
+		if err := json.Unmarshal(doc, &object); err != nil {
+			return Comparison{}, fmt.Errorf("compare documents: %w", err)
+		}
+		sides[i] = map[string]string{}
+		for name, raw := range object {
+			if err := flatten(sides[i], name, raw); err != nil {
+				return Comparison{}, fmt.Errorf("compare documents: %w", err)
+			}
+		}
+	}
+	return compare(sides[0], sides[1]), nil
+}
+
+func compare(a, b map[string]string) Comparison {
 	names := make([]string, 0, len(a)+len(b))
 	for name := range a {
 		names = append(names, name)
@@ -68,7 +92,7 @@ func Compare(ours, other []byte) (Comparison, error) {
 		}
 		c.Differs = append(c.Differs, Difference{Field: name, Ours: va, Other: vb})
 	}
-	return c, nil
+	return c
 }
 
 // rank orders the parts of a key document for reading.
