@@ -41,8 +41,8 @@ func (a *Activities) SelectPath2(ctx context.Context, in contract.SelectPath2Inp
 func (w *walker) select2(ctx context.Context, pages artifacts.Ref, seed uint64, moved func()) (doc *contract.PopulationDoc, waits int, err error) {
 	var path1 []derive.Path1
 	err = eachPacked(ctx, w.a.opts.Store, pages, func(doc *contract.DialoguesDoc) error {
-		for _, d := range doc.Dialogues {
-			path1 = append(path1, derive.Path1{Case: d.Case, Known: d.Undetermined == nil, State: d.State})
+		path1 = append(path1, path1Of(doc.Dialogues)...)
+		for range doc.Dialogues {
 			moved()
 		}
 		return nil
@@ -51,4 +51,13 @@ func (w *walker) select2(ctx context.Context, pages artifacts.Ref, seed uint64, 
 		return nil, 0, err
 	}
 	return w.Population(seed, path1)
+}
+
+// path1Of is what dialogues of Path 1 mean for Path 2.
+func path1Of(dialogues []contract.DialogueDoc) []derive.Path1 {
+	list := make([]derive.Path1, len(dialogues))
+	for i, d := range dialogues {
+		list[i] = derive.Path1{Case: d.Case, Known: d.Undetermined == nil, State: d.State}
+	}
+	return list
 }

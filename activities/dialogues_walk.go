@@ -15,6 +15,8 @@ import (
 type walker struct {
 	*derive.Walker
 	a *Activities
+	// recorded looks calls up.
+	recorded derive.Recorded
 }
 
 func (a *Activities) walk(ctx context.Context, r contract.DialogueRange) (*walker, error) {
@@ -33,7 +35,7 @@ func (a *Activities) walk(ctx context.Context, r contract.DialogueRange) (*walke
 		}
 	}
 	w, err := p.Walk(r, bench, askDocuments{a.asks, a}, population)
-	return &walker{w, a}, err
+	return &walker{w, a, a.recorded}, err
 }
 
 // store takes documents of the benchmark's class: what it is not attested for does not enter it.
@@ -44,5 +46,5 @@ func (w *walker) store() *artifacts.Repository {
 // run feeds a session with what is recorded, as far as that goes. It returns the calls that
 // have no record.
 func (w *walker) run(ctx context.Context, s *cxreasonbench.Session, see derive.Visit) (missing []cxreasonbench.Call, err error) {
-	return w.Run(ctx, s, w.a.recorded, see)
+	return w.Run(ctx, s, w.recorded, see)
 }

@@ -28,7 +28,7 @@ func (a *Activities) callsOf(p *pulse, lists []artifacts.Ref) (*contract.Receipt
 					one = contract.CallCount{}
 				}
 				seen[c.Key] = true
-				addCalls(k, one, c.Times)
+				k.Add(one, c.Times)
 				if one.Currency != "" {
 					money[one.Currency] += one.Cost
 				}
@@ -57,34 +57,6 @@ func (a *Activities) callsOf(p *pulse, lists []artifacts.Ref) (*contract.Receipt
 		*usage = usage.Add(k.Usage)
 	}
 	return out, usage, amounts(money), nil
-}
-
-const severalCurrencies = "several"
-
-// addCalls adds the account of one key to a sum, needed so many times. A call that this
-// reproduction made counts as run once, and as reused wherever else it is needed.
-func addCalls(sum *contract.CallCount, one contract.CallCount, times int) {
-	sum.Needed += times
-	sum.Run += one.Run
-	sum.Reused += times - one.Run
-	sum.Repeated += one.Repeated
-	sum.Attempts += one.Attempts
-	sum.MaybeBilled += one.MaybeBilled
-	sum.Failures = contract.AddCounts(sum.Failures, one.Failures)
-	sum.Usage = sum.Usage.Add(one.Usage)
-	sum.Unpriced += one.Unpriced
-	sum.Busy += one.Busy
-	if one.Cost == 0 {
-		return
-	}
-	// Amounts of several currencies have no sum; the receipt's cost lists them.
-	switch sum.Currency {
-	case "", one.Currency:
-		sum.Currency = one.Currency
-		sum.Cost += one.Cost
-	default:
-		sum.Currency, sum.Cost = severalCurrencies, 0
-	}
 }
 
 // amounts lists money by currency.

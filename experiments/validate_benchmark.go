@@ -71,6 +71,19 @@ func BenchmarkRules(s *Spec) (cxreasonbench.Rules, error) {
 	return cxreasonbench.NewRules(p, s.Switches)
 }
 
+// SwitchesOf is rules as Spec.Switches: what differs from the preset; nil for nothing.
+func SwitchesOf(rules cxreasonbench.Rules) map[string]string {
+	var out map[string]string
+	for _, o := range rules.Overrides() {
+		name, value, _ := strings.Cut(o, "=")
+		if out == nil {
+			out = map[string]string{}
+		}
+		out[name] = value
+	}
+	return out
+}
+
 // BenchmarkRecipe returns everything beside the findings that decides what a built benchmark
 // asks, with the number of cases of each task in the order of the tables.
 //
@@ -111,14 +124,7 @@ func (v *validation) benchmark(s *Spec) {
 		}
 		v.Add(name, "%v", err)
 	} else {
-		s.Switches = nil
-		for _, o := range rules.Overrides() {
-			name, value, _ := strings.Cut(o, "=")
-			if s.Switches == nil {
-				s.Switches = map[string]string{}
-			}
-			s.Switches[name] = value
-		}
+		s.Switches = SwitchesOf(rules)
 	}
 	v.oneOf("benchmark.source", b.Source, SourceBuild, SourceRelease)
 	switch b.Source {

@@ -139,6 +139,35 @@ type CallCount struct {
 	Busy float64 `json:"busy_seconds,omitempty"`
 }
 
+// severalCurrencies stands for the currency of a sum over several.
+const severalCurrencies = "several"
+
+// Add adds the account of one key, needed so many times, to a sum. A call that the reproduction
+// made counts as run once, and as reused wherever else it is needed.
+func (c *CallCount) Add(one CallCount, times int) {
+	c.Needed += times
+	c.Run += one.Run
+	c.Reused += times - one.Run
+	c.Repeated += one.Repeated
+	c.Attempts += one.Attempts
+	c.MaybeBilled += one.MaybeBilled
+	c.Failures = AddCounts(c.Failures, one.Failures)
+	c.Usage = c.Usage.Add(one.Usage)
+	c.Unpriced += one.Unpriced
+	c.Busy += one.Busy
+	if one.Cost == 0 {
+		return
+	}
+	// Amounts of several currencies have no sum; a receipt's cost lists them.
+	switch c.Currency {
+	case "", one.Currency:
+		c.Currency = one.Currency
+		c.Cost += one.Cost
+	default:
+		c.Currency, c.Cost = severalCurrencies, 0
+	}
+}
+
 // QueueAsk is the queue of the calls to one model card. A worker serves it while it holds the lease of the
 // card's endpoint.
 func QueueAsk(prefix, model string) string { return prefix + "-ask-" + model }
