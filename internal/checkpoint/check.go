@@ -10,11 +10,6 @@ import (
 	"cxrepro/internal/provenance"
 )
 
-// Limit is the largest distance in bits at which two pictures count as near-duplicates. A
-// comparison with a smaller one clears nobody.
-// Source: [ours] measured on phantoms, docs/design/0017-checkpoints-and-overlap.md.
-const Limit = 6
-
 // Check compares the training lineage of weights with the images of an evaluation and records
 // what it finds, under a key of both: an equal comparison is made once. dataUse is the class
 // of the evaluation's images.

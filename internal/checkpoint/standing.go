@@ -167,7 +167,7 @@ func (k records) standing(ctx context.Context, weights artifacts.Digest, images 
 			continue
 		}
 		touched := h.add(v, judged)
-		if v.Limit >= Limit && v.Pairs == len(v.Findings) && slices.Equal(v.Training, l.refs()) {
+		if v.Limit >= overlap.Limit && v.Pairs == len(v.Findings) && slices.Equal(v.Training, l.refs()) {
 			list, err := Images(ctx, k.store, v.Evaluation)
 			if err != nil {
 				return s, err

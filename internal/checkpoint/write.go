@@ -139,14 +139,14 @@ func (r *Recorder) PutPerceptualHash(ctx context.Context, image artifacts.Digest
 }
 
 // PerceptualHash returns the recorded hash of an image. Errors: artifacts.ErrNotFound.
-func PerceptualHash(ctx context.Context, store *artifacts.Repository, image artifacts.Digest, d contract.Decoding) (overlap.Hash, error) {
+func PerceptualHash(ctx context.Context, store *artifacts.Repository, image artifacts.Digest, d contract.Decoding) (h overlap.Hash, err error) {
 	key, err := contract.PerceptualHashKey(image, d).Key()
 	if err != nil {
-		return 0, err
+		return h, err
 	}
 	rec, err := store.Lookup(ctx, key)
 	if err != nil {
-		return 0, err
+		return h, err
 	}
 	p, err := read[contract.PerceptualHash](ctx, store, rec.Result)
 	return p.Hash, err

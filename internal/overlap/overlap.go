@@ -69,8 +69,8 @@ type Result struct {
 // Find compares the images of a training lineage with those of an evaluation. limit is the
 // largest distance of a near-duplicate in bits; a negative one looks for none.
 //
-// Every pair has its strongest kind alone. It takes about a nanosecond a pair for the
-// hashes, so that 10^5 training and 10^3 evaluation images take a tenth of a second.
+// Every pair has its strongest kind alone. Hashes are compared pair by pair, some
+// nanoseconds each: 10^5 training and 10^3 evaluation images take about a second.
 func Find(training, evaluation List, limit int) Result {
 	r := Result{Findings: []Finding{}}
 	hashes := limit >= 0 && r.comparable(NearDuplicate, training, evaluation, training.Perceptual, evaluation.Perceptual, func(m Image) bool { return m.Perceptual != nil })
@@ -89,9 +89,9 @@ func Find(training, evaluation List, limit int) Result {
 			add(SameBytes, e.Image, 0)
 		}
 		if hashes && e.Perceptual != nil {
-			for _, t := range seen.hashed {
-				if d := e.Perceptual.Distance(t.hash); d <= limit {
-					add(NearDuplicate, t.image, d)
+			for i := range seen.hashed {
+				if d := e.Perceptual.Distance(&seen.hashed[i].hash); d <= limit {
+					add(NearDuplicate, seen.hashed[i].image, d)
 				}
 			}
 		}

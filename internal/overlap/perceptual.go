@@ -1,38 +1,48 @@
 package overlap
 
 import (
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"math"
 	"math/bits"
 	"slices"
-	"strconv"
 
 	"cxrepro/internal/cxr"
 )
 
 // PerceptualName names the perceptual hash with its version; hashes of different names are
 // never compared.
-const PerceptualName = "dct-phash-64/1"
+const PerceptualName = "dct-phash-256/1"
+
+// Limit is the largest distance in bits at which two pictures count as near-duplicates. A
+// comparison with a smaller one clears nobody.
+// Source: [ours] measured on phantoms, docs/design/0017-checkpoints-and-overlap.md.
+const Limit = 24
 
 // Hash is a perceptual hash: pictures that look alike have hashes that differ in few bits.
-type Hash uint64
+type Hash [hashBits / 64]uint64
+
+// hashBits is the length of a hash.
+const hashBits = coefficients * coefficients
 
 // grid is the side of the picture that is transformed, coefficients the side of the block of
 // low frequencies that is kept.
-const grid, coefficients = 32, 8
+const grid, coefficients = 64, 16
 
-// Perceptual returns the hash of a picture: its mean over 32 x 32 cells, the discrete cosine
-// transform of that, and for the 8 x 8 lowest frequencies (without those that are constant
-// along a side) whether the coefficient is above the median of the 64.
+// Perceptual returns the hash of a picture: its mean over 64 x 64 cells, the discrete cosine
+// transform of that, and for the 16 x 16 lowest frequencies (without those that are constant
+// along a side) whether the coefficient is above the median of the 256. The usual 64 bits tell
+// chest films apart from scenes, and not from each other.
 //
 // Brightness and contrast of the whole picture change nothing but for rounding; size, format
 // and compression little. A turned, mirrored or cut picture is another one.
 // Range: whole numbers throughout, so every machine computes the same bits.
 // Errors: a picture without pixels.
 // Source: [ours] after the hash known as pHash (C. Zauner, 2010).
-func Perceptual(m *cxr.Image) (Hash, error) {
+func Perceptual(m *cxr.Image) (h Hash, err error) {
 	if err := m.Check(); err != nil {
-		return 0, fmt.Errorf("perceptual hash: %w", err)
+		return h, fmt.Errorf("perceptual hash: %w", err)
 	}
 	cells := means(m)
 	var rows [grid][coefficients]int64
@@ -57,10 +67,9 @@ func Perceptual(m *cxr.Image) (Hash, error) {
 	slices.Sort(sorted)
 	low, high := sorted[len(sorted)/2-1], sorted[len(sorted)/2]
 	median := low + (high-low)/2
-	var h Hash
 	for i, v := range values {
 		if v > median {
-			h |= 1 << i
+			h[i/64] |= 1 << (i % 64)
 		}
 	}
 	return h, nil
@@ -87,8 +96,8 @@ func means(m *cxr.Image) (cells [grid][grid]int64) {
 	return cells
 }
 
-// cosines are the transform's factors for the frequencies 1 to 8 in 2^14ths. A grey value in
-// 256ths and two of them, summed over 1024 cells, stay below 2^54.
+// cosines are the transform's factors for the frequencies 1 to 16 in 2^14ths. A grey value in
+// 256ths and two of them, summed over 4096 cells, stay below 2^56.
 var cosines = func() (c [coefficients][grid]int64) {
 	for u := range coefficients {
 		for x := range grid {
@@ -99,23 +108,34 @@ var cosines = func() (c [coefficients][grid]int64) {
 }()
 
 // Distance is the number of bits in which two hashes differ.
-func (h Hash) Distance(other Hash) int { return bits.OnesCount64(uint64(h ^ other)) }
+func (h *Hash) Distance(other *Hash) (n int) {
+	for i, v := range h {
+		n += bits.OnesCount64(v ^ other[i])
+	}
+	return n
+}
 
-// String returns 16 hexadecimal digits.
-func (h Hash) String() string { return fmt.Sprintf("%016x", uint64(h)) }
+// String returns 64 hexadecimal digits.
+func (h Hash) String() string { return hex.EncodeToString(h.bytes()) }
 
-// MarshalText writes 16 hexadecimal digits.
+func (h Hash) bytes() (b []byte) {
+	for _, v := range h {
+		b = binary.BigEndian.AppendUint64(b, v)
+	}
+	return b
+}
+
+// MarshalText writes 64 hexadecimal digits.
 func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
-// UnmarshalText reads 16 hexadecimal digits.
+// UnmarshalText reads 64 hexadecimal digits.
 func (h *Hash) UnmarshalText(text []byte) error {
-	if len(text) != 16 {
-		return fmt.Errorf("perceptual hash %q: want 16 hexadecimal digits", text)
+	var b [hashBits / 8]byte
+	if n, err := hex.Decode(b[:], text[:min(len(text), 2*len(b))]); err != nil || n != len(b) || len(text) != 2*len(b) {
+		return fmt.Errorf("perceptual hash %q: want %d hexadecimal digits", text, 2*len(b))
 	}
-	v, err := strconv.ParseUint(string(text), 16, 64)
-	if err != nil {
-		return fmt.Errorf("perceptual hash %q: want 16 hexadecimal digits", text)
+	for i := range h {
+		h[i] = binary.BigEndian.Uint64(b[8*i:])
 	}
-	*h = Hash(v)
 	return nil
 }
