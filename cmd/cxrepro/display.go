@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -107,7 +108,7 @@ var attemptNumber = regexp.MustCompile(`, attempt \d+`)
 // fresh reports whether a trouble was not shown yet, whichever attempt met it, and notes it.
 func fresh(seen *[]string, trouble string) bool {
 	what := attemptNumber.ReplaceAllString(trouble, "")
-	if contains(*seen, what) {
+	if slices.Contains(*seen, what) {
 		return false
 	}
 	*seen = append(*seen, what)

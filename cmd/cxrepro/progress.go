@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -11,12 +12,13 @@ import (
 	"go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
+	"golang.org/x/sync/errgroup"
 
 	"cxrepro/internal/contract"
 )
 
 // queryPatience bounds one look at a workflow: without a worker a query waits in vain.
-const queryPatience = 3 * time.Second
+const queryPatience = 5 * time.Second
 
 // view is one look at an effort: what its workflows say, and how far open activities are.
 type view struct {
@@ -39,17 +41,12 @@ func lookIngest(ctx context.Context, c client.Client, specID string) (view, erro
 	return v, err
 }
 
-// lookReproduction looks at a reproduction and its open stages.
+// lookReproduction looks at a reproduction and its open stages. Whoever has more open stages than
+// a busy worker tells of in time gets what was told.
 func lookReproduction(ctx context.Context, c client.Client, reproduction string) (view, error) {
-	ctx, cancel := context.WithTimeout(ctx, queryPatience)
-	defer cancel()
 	id := contract.ReproductionWorkflowID(reproduction)
 	var v view
-	value, err := c.QueryWorkflow(ctx, id, "", contract.QueryProgress)
-	if err != nil {
-		return v, err
-	}
-	if err := value.Get(&v.Progress); err != nil {
+	if err := progressOf(ctx, c, id, &v.Progress); err != nil {
 		return v, err
 	}
 	for i := range v.Stages {
@@ -59,48 +56,72 @@ func lookReproduction(ctx context.Context, c client.Client, reproduction string)
 		v.addActive(ctx, c, s, dialogues, false)
 		s.Items = atMost(s.Items, s.ItemsAll)
 	}
-	_, err = v.activities(ctx, c, id)
+	_, err := v.activities(ctx, c, id)
 	return v, err
 }
+
+// looks is how many workflows are asked at a time.
+const looks = 8
 
 // addActive adds what open children of a stage tell, and returns the ids of theirs. all says
 // that the children know how many items they have in all.
 func (v *view) addActive(ctx context.Context, c client.Client, s *contract.StageProgress, ids []string, all bool) (active []string) {
-	for _, id := range ids {
-		p, err := stageProgress(ctx, c, id)
-		if err != nil {
-			continue // it ended meanwhile, or is between two runs
+	type look struct {
+		view
+		p     contract.StageProgress
+		items int
+		err   error
+	}
+	told := make([]look, len(ids))
+	var g errgroup.Group
+	g.SetLimit(looks)
+	for i, id := range ids {
+		g.Go(func() error {
+			l := &told[i]
+			if l.p, l.err = stageProgress(ctx, c, id); l.err == nil {
+				// A child that ended in between has told all the same.
+				l.items, _ = l.activities(ctx, c, id)
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // every look keeps its own error
+	for i := range told {
+		l := &told[i]
+		if l.err != nil {
+			continue // it ended meanwhile, is between two runs, or did not answer in time
 		}
+		p := &l.p
 		active = append(active, p.Active...)
 		if all {
 			s.ItemsAll += p.ItemsAll
 		}
 		s.Done += p.Done
-		s.Items += p.Items
+		s.Items += p.Items + l.items
 		s.Reused += p.Reused
 		s.Failed += p.Failed
 		s.Calls += p.Calls
 		if p.State == contract.StatePaused {
 			s.State = p.State
 		}
-		open, err := v.activities(ctx, c, id)
-		if err != nil {
-			continue
-		}
-		s.Items += open
+		v.addTrouble(l.Trouble...)
 	}
 	return active
 }
 
-func stageProgress(ctx context.Context, c client.Client, id string) (contract.StageProgress, error) {
+// progressOf asks a workflow how far it is.
+func progressOf[P any](ctx context.Context, c client.Client, id string, p *P) error {
 	ctx, cancel := context.WithTimeout(ctx, queryPatience)
 	defer cancel()
-	var p contract.StageProgress
 	value, err := c.QueryWorkflow(ctx, id, "", contract.QueryProgress)
 	if err != nil {
-		return p, err
+		return err
 	}
-	err = value.Get(&p)
+	return value.Get(p)
+}
+
+func stageProgress(ctx context.Context, c client.Client, id string) (p contract.StageProgress, err error) {
+	err = progressOf(ctx, c, id, &p)
 	return p, err
 }
 
@@ -114,13 +135,19 @@ func (v *view) activities(ctx context.Context, c client.Client, id string) (item
 	for _, a := range d.RawResponse.GetPendingActivities() {
 		items += beat(a)
 		if f := a.GetLastFailure(); f != nil && a.GetAttempt() > 1 {
-			line := fmt.Sprintf("%s, attempt %d: %s", a.GetActivityType().GetName(), a.GetAttempt(), f.GetMessage())
-			if !contains(v.Trouble, line) && len(v.Trouble) < 4 {
-				v.Trouble = append(v.Trouble, line)
-			}
+			v.addTrouble(fmt.Sprintf("%s, attempt %d: %s", a.GetActivityType().GetName(), a.GetAttempt(), f.GetMessage()))
 		}
 	}
 	return items, nil
+}
+
+// addTrouble keeps the first few different lines.
+func (v *view) addTrouble(lines ...string) {
+	for _, line := range lines {
+		if !slices.Contains(v.Trouble, line) && len(v.Trouble) < 4 {
+			v.Trouble = append(v.Trouble, line)
+		}
+	}
 }
 
 // atMost bounds n by all, if all is known: the looks at a workflow and at its activities
@@ -145,15 +172,6 @@ func beat(a *workflow.PendingActivityInfo) int {
 		return 0
 	}
 	return b.Done
-}
-
-func contains(list []string, s string) bool {
-	for _, l := range list {
-		if l == s {
-			return true
-		}
-	}
-	return false
 }
 
 // gone reports whether err says that the server does not know the workflow: its database
