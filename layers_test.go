@@ -50,7 +50,7 @@ var layers = []layer{
 	{name: "domain", folders: domain, own: append(append([]string{}, nouns...), domain...), denied: pure},
 	{name: "store adapters", folders: []string{"artifacts/dirstore", "artifacts/memstore", "artifacts/s3store", "artifacts/miniostore", "artifacts/faultstore", "artifacts/overlaystore"},
 		own: []string{"artifacts", "artifacts/", "internal/datause"}, denied: []string{"go.temporal.io"}},
-	{name: "derivations", folders: []string{"internal/derive"}, own: append(append([]string{"internal/contract", "experiments", "internal/ledger", "internal/ledger/limit", "internal/lvlm/picture", "internal/lru", "internal/strictyaml"}, nouns...), domain...),
+	{name: "derivations", folders: []string{"internal/derive"}, own: append(append([]string{"artifacts/manifest", "internal/contract", "experiments", "internal/ledger", "internal/ledger/limit", "internal/lvlm/picture", "internal/lru", "internal/strictyaml"}, nouns...), domain...),
 		denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio", "net/http", "database/sql"}},
 	{name: "picture rules", folders: []string{"internal/lvlm/picture"}, own: append([]string{"internal/lru"}, nouns...), denied: pure},
 	{name: "model adapters", folders: []string{"internal/lvlm/wire", "internal/lvlm/openai", "internal/lvlm/gemini", "internal/lvlm/recorded", "internal/lvlm/endpoint"},

@@ -26,7 +26,7 @@ func (a *Activities) AssessWindow(ctx context.Context, in contract.WindowInput) 
 	if err != nil {
 		return contract.ChunkResult{}, err
 	}
-	entries, err := data.window(ctx, in.Window)
+	entries, err := data.Window(ctx, in.Window)
 	if err != nil {
 		return contract.ChunkResult{}, err
 	}

@@ -60,12 +60,12 @@ func (u *Audit) Findings(ctx context.Context) (tables artifacts.Ref, results art
 	return tables, results, err
 }
 
-func (u *Audit) assessed(ctx context.Context) (*dataset, []contract.Assessed, error) {
+func (u *Audit) assessed(ctx context.Context) (*derive.Dataset, []contract.Assessed, error) {
 	data, err := u.a.dataset(ctx, u.r.Manifest)
 	if err != nil {
 		return nil, nil, err
 	}
-	assessed, err := u.a.assessed(u.p, u.r.Assessed, len(data.windows.Chunks()))
+	assessed, err := u.a.assessed(u.p, u.r.Assessed, len(data.Manifest.Chunks()))
 	if err != nil {
 		return nil, nil, err
 	}

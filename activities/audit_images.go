@@ -32,7 +32,7 @@ func (u *Audit) Windows(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return len(data.windows.Chunks()), nil
+	return len(data.Manifest.Chunks()), nil
 }
 
 // Measure computes the findings of window i from its masks and facts, and these from pictures
@@ -44,7 +44,7 @@ func (u *Audit) Measure(ctx context.Context, i int, segment bool) (Window, error
 	if err != nil {
 		return Window{}, err
 	}
-	entries, err := data.window(ctx, i)
+	entries, err := data.Window(ctx, i)
 	if err != nil {
 		return Window{}, err
 	}

@@ -26,7 +26,7 @@ func (a *Activities) PlanBenchmark(ctx context.Context, in contract.PlanBenchmar
 	if err != nil {
 		return none, err
 	}
-	windows := len(data.windows.Chunks())
+	windows := len(data.Manifest.Chunks())
 	p := a.beat(ctx, windows)
 	defer p.close()
 	assessed, err := a.assessed(p, in.Outputs, windows)
@@ -78,7 +78,7 @@ type drawing struct {
 	a        *Activities
 	p        *pulse
 	plan     *derive.Plan
-	data     *dataset
+	data     *derive.Dataset
 	assessed []contract.Assessed
 	recipe   cxreasonbench.Recipe
 
@@ -142,7 +142,7 @@ func (d *drawing) draw(quotas []int) (*contract.BenchmarkPlan, error) {
 
 // window reads the rows of one window.
 func (d *drawing) window(w int) error {
-	entries, err := d.data.window(d.p.work, w)
+	entries, err := d.data.Window(d.p.work, w)
 	if err != nil {
 		return err
 	}
@@ -279,7 +279,7 @@ func (d *drawing) passed(set uint16) []cxreasonbench.Overlay {
 
 // chosen completes a drawn case with what its pictures are drawn from.
 func (d *drawing) chosen(s cxreasonbench.Source, f cxreasonbench.CaseFormats, m *drawnImage) (contract.DrawnCase, error) {
-	entries, err := d.data.window(d.p.work, int(m.window))
+	entries, err := d.data.Window(d.p.work, int(m.window))
 	if err != nil {
 		return contract.DrawnCase{}, err
 	}

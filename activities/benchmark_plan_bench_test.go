@@ -33,7 +33,7 @@ func benchmarkDraw(b *testing.B, n int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	few, err := data.window(ctx, 0)
+	few, err := data.Window(ctx, 0)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -7,9 +7,7 @@ import (
 	"reflect"
 
 	"cxrepro/artifacts"
-	"cxrepro/artifacts/manifest"
 	"cxrepro/experiments"
-	"cxrepro/internal/contract"
 	"cxrepro/internal/derive"
 	"cxrepro/internal/lru"
 )
@@ -80,41 +78,8 @@ func (a *Activities) plan(ctx context.Context, ref artifacts.Ref) (*derive.Plan,
 	})
 }
 
-// dataset is an open data set manifest.
-type dataset struct {
-	contract.Dataset
-	ref     artifacts.Ref
-	windows *manifest.Manifest
-}
-
-func (a *Activities) dataset(ctx context.Context, ref artifacts.Ref) (*dataset, error) {
-	return load(ctx, a.docs, ref, func(ctx context.Context, ref artifacts.Ref) (*dataset, error) {
-		doc, err := getJSON[contract.Dataset](ctx, a.opts.Store, ref)
-		if err != nil {
-			return nil, fmt.Errorf("load manifest: %w", err)
-		}
-		if doc.Format != contract.DatasetFormat {
-			return nil, fail(contract.ErrTypeSpec, "manifest %s: format %q, want %q", ref.Digest.Short(), doc.Format, contract.DatasetFormat)
-		}
-		w, err := manifest.Open(ctx, a.opts.Store, doc.Windows)
-		if err != nil {
-			return nil, err
-		}
-		return &dataset{Dataset: doc, ref: ref, windows: w}, nil
+func (a *Activities) dataset(ctx context.Context, ref artifacts.Ref) (*derive.Dataset, error) {
+	return load(ctx, a.docs, ref, func(ctx context.Context, ref artifacts.Ref) (*derive.Dataset, error) {
+		return derive.OpenDataset(ctx, a.opts.Store, ref)
 	})
-}
-
-// window returns the entries of window i.
-func (d *dataset) window(ctx context.Context, i int) ([]contract.Entry, error) {
-	items, err := d.windows.Chunk(ctx, i)
-	if err != nil {
-		return nil, err
-	}
-	entries := make([]contract.Entry, len(items))
-	for n, item := range items {
-		if err := json.Unmarshal(item, &entries[n]); err != nil {
-			return nil, fmt.Errorf("manifest %s window %d entry %d: %w", d.ref.Digest.Short(), i, n, err)
-		}
-	}
-	return entries, nil
 }

@@ -197,10 +197,10 @@ func (v *inventory) findings(ctx context.Context) error {
 	}
 	v.bound(data.Windows, "the list of windows of the data set")
 	v.bound(data.Rejected, "the quarantined rows of the data set")
-	for i, c := range data.windows.Chunks() {
+	for i, c := range data.Manifest.Chunks() {
 		role := fmt.Sprintf("window %d of the data set", i)
 		v.bound(c.Ref, role)
-		entries, err := data.window(ctx, i)
+		entries, err := data.Window(ctx, i)
 		if err != nil {
 			if err := v.gap(artifacts.BlobObject(c.Ref.Digest), role, err); err != nil {
 				return err

@@ -32,7 +32,7 @@ func (a *Activities) ReconcilePage(ctx context.Context, in contract.ReconcileInp
 		if slices.Contains(in.Skip, i) {
 			continue
 		}
-		entries, err := data.window(p.work, i)
+		entries, err := data.Window(p.work, i)
 		if err != nil {
 			return contract.ReconcileResult{}, err
 		}

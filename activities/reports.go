@@ -56,7 +56,7 @@ func (e *PictureError) Error() string { return e.Why }
 func (e *PictureError) Unwrap() error { return e.Err }
 
 // reports runs every reporter of the worker.
-func (a *Activities) reports(p *pulse, pl *derive.Plan, data *dataset, windows []contract.Assessed, summary *contract.Summary) ([]contract.Report, error) {
+func (a *Activities) reports(p *pulse, pl *derive.Plan, data *derive.Dataset, windows []contract.Assessed, summary *contract.Summary) ([]contract.Report, error) {
 	in := a.reportInput(p, pl, data, windows, summary)
 	var out []contract.Report
 	for _, r := range a.opts.Reporters {
@@ -81,7 +81,7 @@ func (a *Activities) OpenReport(ctx context.Context, r *contract.Receipt) (Repor
 	if err != nil {
 		return ReportInput{}, err
 	}
-	windows, err := a.assessed(p, r.Assessed, len(data.windows.Chunks()))
+	windows, err := a.assessed(p, r.Assessed, len(data.Manifest.Chunks()))
 	if err != nil {
 		return ReportInput{}, err
 	}
@@ -92,12 +92,12 @@ func (a *Activities) OpenReport(ctx context.Context, r *contract.Receipt) (Repor
 	return a.reportInput(p, pl, data, windows, &summary), nil
 }
 
-func (a *Activities) reportInput(p *pulse, pl *derive.Plan, data *dataset, windows []contract.Assessed, summary *contract.Summary) ReportInput {
+func (a *Activities) reportInput(p *pulse, pl *derive.Plan, data *derive.Dataset, windows []contract.Assessed, summary *contract.Summary) ReportInput {
 	return ReportInput{
 		Store: a.opts.Store.ForClass(pl.Class()), Summary: summary, Windows: len(windows), Progress: p.progress, Rules: pl.Rules,
 		Plan: &contract.ReportPlan{Spec: pl.Spec, DataUse: pl.Spec.Dataset.DataUse},
 		Window: func(ctx context.Context, i int) (ReportWindow, error) {
-			entries, err := data.window(ctx, i)
+			entries, err := data.Window(ctx, i)
 			if err != nil {
 				return ReportWindow{}, err
 			}

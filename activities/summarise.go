@@ -21,7 +21,7 @@ func (a *Activities) Summarise(ctx context.Context, in contract.SummariseInput) 
 	if err != nil {
 		return contract.SummariseResult{}, err
 	}
-	windows := len(data.windows.Chunks())
+	windows := len(data.Manifest.Chunks())
 	p := a.beat(ctx, windows)
 	defer p.close()
 	assessed, err := a.assessed(p, in.Outputs, windows)
@@ -66,13 +66,8 @@ func (a *Activities) Summarise(ctx context.Context, in contract.SummariseInput) 
 }
 
 // resultList lists the rows of every task and window, without the tables.
-func resultList(data *dataset, assessed []contract.Assessed) contract.Results {
-	chunks := data.windows.Chunks()
-	images := make([]int, len(chunks))
-	for i := range chunks {
-		images[i] = int(chunks[i].Count)
-	}
-	return derive.Results(data.Dataset, images, assessed)
+func resultList(data *derive.Dataset, assessed []contract.Assessed) contract.Results {
+	return derive.Results(data.Dataset, data.Sizes(), assessed)
 }
 
 // assessed loads every window's output, in window order.
@@ -98,7 +93,7 @@ func (a *Activities) assessed(p *pulse, outputs []artifacts.Ref, windows int) ([
 }
 
 // tables counts every row of every window.
-func (a *Activities) tables(p *pulse, pl *derive.Plan, data *dataset, windows []contract.Assessed) (*contract.Summary, error) {
+func (a *Activities) tables(p *pulse, pl *derive.Plan, data *derive.Dataset, windows []contract.Assessed) (*contract.Summary, error) {
 	b := newTables(pl, data)
 	for _, w := range windows {
 		var keep []bool
@@ -128,7 +123,7 @@ func (a *Activities) tables(p *pulse, pl *derive.Plan, data *dataset, windows []
 
 // resultLists names the two forms of the result list: that which the tables are keyed by, and
 // that which holds them.
-func resultLists(data *dataset, assessed []contract.Assessed, tables artifacts.Digest) (rows, full artifacts.Ref, err error) {
+func resultLists(data *derive.Dataset, assessed []contract.Assessed, tables artifacts.Digest) (rows, full artifacts.Ref, err error) {
 	list := resultList(data, assessed)
 	if rows, err = refOfJSON(list, contract.ResultsMediaType); err != nil {
 		return rows, full, err

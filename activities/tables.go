@@ -22,7 +22,7 @@ type taskTable struct {
 	labels                    map[string]int
 }
 
-func newTables(pl *derive.Plan, data *dataset) *tables {
+func newTables(pl *derive.Plan, data *derive.Dataset) *tables {
 	b := &tables{plan: pl, tasks: map[chexstruct.Task]*taskTable{}}
 	b.out = contract.Summary{
 		Format: contract.SummaryFormat, Name: pl.Spec.Name, Paper: pl.Spec.Paper, Rules: pl.Rules.String(),
