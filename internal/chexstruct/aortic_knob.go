@@ -51,18 +51,13 @@ func (c *assessment) aorticKnob(f *Finding) Reason {
 	if p.median == 0 {
 		return ReasonZeroWidth
 	}
-	f.rateAorta(c, width/float64(p.median), rowKnobEnlarged)
+	f.rateAorta(width / float64(p.median))
 	return ""
 }
 
-// rateAorta sets index and label of a width over the trachea's width.
-func (f *Finding) rateAorta(c *assessment, index float64, limit row) {
-	rounded := RoundDecimal(index, 2)
-	f.Index, f.Rounded = Number(index), Number(rounded)
-	f.Label = LabelNormal
-	if c.holds(limit, rounded) {
-		f.Label = LabelEnlarged
-	}
+// rateAorta sets the index of a width over the trachea's width.
+func (f *Finding) rateAorta(index float64) {
+	f.Index, f.Rounded = Number(index), Number(RoundDecimal(index, 2))
 }
 
 // upperDescendingPart is the upper part of the descending aorta below the trachea's end.

@@ -43,15 +43,7 @@ func (c *assessment) ascendingAorta(f *Finding) Reason {
 	if l.dx() < 0 {
 		return "" // the rule failed; there is no ratio
 	}
-	ratio := l.beyond(aorta, vertical)
-	f.Index = Number(ratio)
-	from, implausible := c.holds(rowAscEnlarged, ratio), c.holds(rowAscImplausible, ratio)
-	switch {
-	case ratio == 0:
-		f.Label = LabelNormal
-	case from && !implausible:
-		f.Label = LabelEnlarged
-	}
+	f.Index = Number(l.beyond(aorta, vertical))
 	return ""
 }
 

@@ -74,11 +74,19 @@ func (c *assessment) finding(t Task) Finding {
 		f.Status, f.Reason = StatusNotEvaluable, ReasonOrientation
 		return f
 	}
-	reason := steps[t](c, &f)
-	switch {
-	case reason != "":
+	if reason := steps[t](c, &f); reason != "" {
 		f.Status, f.Reason = StatusNotEvaluable, reason
-		f.Index, f.Rounded = None(), None()
+		f.Index, f.Rounded, f.Label = None(), None(), ""
+		return f
+	}
+	c.label(&f)
+	f.settle()
+	return f
+}
+
+// settle gives an evaluable finding its status. Only one that is ok keeps its label.
+func (f *Finding) settle() {
+	switch {
 	case len(f.Failed()) > 0:
 		f.Status = StatusQCFailed
 	case f.Label == "":
@@ -89,7 +97,6 @@ func (c *assessment) finding(t Task) Finding {
 	if f.Status != StatusOK {
 		f.Label = ""
 	}
-	return f
 }
 
 // assessment is one call of [Assess]: the input, the rules, and the pieces that several

@@ -70,7 +70,7 @@ func (c *assessment) cardiomegaly(f *Finding) Reason {
 		f.measure("lung_width", Int(ratio.lungX1-ratio.lungX0))
 		c.markCardiothoracic(f, ratio)
 	}
-	view, ok := c.frontal()
+	_, ok := c.frontal()
 	switch {
 	case noBox == ReasonMissingBox:
 		return noBox
@@ -80,12 +80,7 @@ func (c *assessment) cardiomegaly(f *Finding) Reason {
 		return firstReason(undefined, noBox)
 	}
 	index := ratio.index()
-	rounded := RoundDecimal(index, 2)
-	f.Index, f.Rounded = Number(index), Number(rounded)
-	f.Label = LabelNormal
-	if c.cardiacEnlarged(view, rounded) {
-		f.Label = LabelEnlarged
-	}
+	f.Index, f.Rounded = Number(index), Number(RoundDecimal(index, 2))
 	return ""
 }
 

@@ -84,12 +84,7 @@ func (c *assessment) carinaAngle(f *Finding) Reason {
 	f.measure("x_top", Int(xt))
 	f.measure("y_top", Int(box.Y0))
 	f.measure("angles", numbers(arms.angles))
-	rounded := RoundDecimal(index, 0)
-	f.Index, f.Rounded = Number(index), Number(rounded)
-	f.Label = LabelAbnormal
-	if c.holds(rowCarinaNormal, rounded) {
-		f.Label = LabelNormal
-	}
+	f.Index, f.Rounded = Number(index), Number(RoundDecimal(index, 0))
 	return ""
 }
 

@@ -109,7 +109,7 @@ func (c *assessment) descendingEnlargement(f *Finding) Reason {
 	if t.median == 0 {
 		return ReasonZeroWidth
 	}
-	f.rateAorta(c, float64(widths[k])/float64(t.median), rowDescEnlarged)
+	f.rateAorta(float64(widths[k]) / float64(t.median))
 	return ""
 }
 
@@ -141,11 +141,6 @@ func (c *assessment) descendingTortuous(f *Finding) Reason {
 	if c.choice(rowDerivative) == choiceIntTrunc {
 		index = truncated / s
 	}
-	rounded := RoundDecimal(index, 4)
-	f.Index, f.Rounded = Number(index), Number(rounded)
-	f.Label = LabelNormal
-	if c.holds(rowTortuous, rounded) {
-		f.Label = LabelTortuous
-	}
+	f.Index, f.Rounded = Number(index), Number(RoundDecimal(index, 4))
 	return ""
 }

@@ -271,11 +271,9 @@ func (c *assessment) measureInclusion(f *Finding, p *inclusionPart) {
 	}
 }
 
-// labelInclusion sets the six flags and the label; one mixed base leaves the image
-// undecided.
+// labelInclusion sets the six flags that the label follows from.
 func (c *assessment) labelInclusion(f *Finding, p *inclusionPart) {
 	parts := &Parts{}
-	mixed, all := false, true
 	for k := range 2 {
 		parts.Apex[k] = flagOf(c.holds(rowApexMin, p.apex[k].ratio))
 		parts.Side[k] = flagOf(p.sideIn[k])
@@ -283,18 +281,9 @@ func (c *assessment) labelInclusion(f *Finding, p *inclusionPart) {
 		parts.Bottom[k] = flagOf(in)
 		if !in && !out {
 			parts.Bottom[k] = FlagMixed
-			mixed = true
 		}
-		all = all && parts.Apex[k] == FlagIncluded && parts.Side[k] == FlagIncluded && parts.Bottom[k] == FlagIncluded
 	}
 	f.Parts = parts
-	switch {
-	case mixed:
-	case all:
-		f.Label = LabelIncluded
-	default:
-		f.Label = LabelExcluded
-	}
 }
 
 func flagOf(in bool) Flag {

@@ -50,10 +50,6 @@ func (c *assessment) inspiration(f *Finding) Reason {
 	f.mark("mid_clavicular_line", vec(row.line, ly0), vec(row.line, ly1))
 	f.mark("diaphragm_top", vec(row.line, dtop))
 	f.Index, f.Rounded = Int(at.answer), Int(at.answer)
-	f.Label = LabelPoor
-	if c.holds(rowRibGood, float64(at.answer)) {
-		f.Label = LabelGood
-	}
 	return ""
 }
 

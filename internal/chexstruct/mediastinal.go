@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"cxrepro/internal/anatomy"
-	"cxrepro/internal/cxr"
 	"cxrepro/internal/geom"
 	"cxrepro/internal/mask"
 )
@@ -56,7 +55,7 @@ func (c *assessment) mediastinalWidening(f *Finding) Reason {
 	f.checkSides(side)
 	m, undefined := c.measureMediastinum()
 	box, hasBox := c.in.Boxes[BoxUpperMediastinum]
-	view, frontal := c.frontal()
+	_, frontal := c.frontal()
 	if undefined == "" {
 		if hasBox {
 			undefined = c.judgeMediastinum(f, m, box)
@@ -80,13 +79,7 @@ func (c *assessment) mediastinalWidening(f *Finding) Reason {
 		return undefined
 	}
 	index := float64(m.width()) / float64(m.thoracic())
-	rounded := RoundDecimal(index, 2)
-	f.Index, f.Rounded = Number(index), Number(rounded)
-	atPA, atAP := c.holds(rowMCRPA, rounded), c.holds(rowMCRAP, rounded)
-	f.Label = LabelNormal
-	if (view == cxr.ViewPA && atPA) || (view == cxr.ViewAP && atAP) {
-		f.Label = LabelEnlarged
-	}
+	f.Index, f.Rounded = Number(index), Number(RoundDecimal(index, 2))
 	return ""
 }
 

@@ -42,12 +42,5 @@ func (c *assessment) projection(f *Finding) Reason {
 		rounded[side] = RoundDecimal(index[side], 2)
 	}
 	f.Index, f.Rounded = Pair(index[right], index[left]), Pair(rounded[right], rounded[left])
-	atR, atL := c.holds(rowOverlapSplit, rounded[right]), c.holds(rowOverlapSplit, rounded[left])
-	switch {
-	case atR && atL:
-		f.Label = LabelAP
-	case !atR && !atL:
-		f.Label = LabelPA
-	}
 	return ""
 }

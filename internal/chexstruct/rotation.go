@@ -97,12 +97,7 @@ func (c *assessment) rotationRatio(f *Finding, end [2]geom.Point) Reason {
 	if m := max(dR, dL); m != 0 {
 		index = min(dR, dL) / m
 	}
-	rounded := RoundDecimal(index, 2)
-	f.Index, f.Rounded = Number(index), Number(rounded)
-	f.Label = LabelRotated
-	if c.holds(rowNotRotated, rounded) {
-		f.Label = LabelNotRotated
-	}
+	f.Index, f.Rounded = Number(index), Number(RoundDecimal(index, 2))
 	return ""
 }
 

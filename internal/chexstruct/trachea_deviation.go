@@ -58,12 +58,7 @@ func (c *assessment) tracheaDeviation(f *Finding) Reason {
 	f.measure("sides", texts(votes))
 	f.measure("slope", Number(line.Slope))
 	f.measure("intercept", Number(line.Intercept))
-	direction := vote(votes)
-	f.Index = Text(direction)
-	f.Label = LabelDeviated
-	if direction == sideFlat {
-		f.Label = LabelNotDeviated
-	}
+	f.Index = Text(vote(votes))
 	return ""
 }
 
