@@ -51,21 +51,30 @@ func (r Retry) hides(o lvlm.Outcome) bool { return slices.Contains(r.Outcomes, o
 //
 // Errors: an error that matches artifacts.ErrNotFound when the call is still to be made.
 func Find(ctx context.Context, store *artifacts.Repository, call *Call, r Retry) (Entry, error) {
-	e, err := read(ctx, store, call.Key)
+	return FindBy(call, r, reader(ctx, store))
+}
+
+// FindBy is Find by what read says of a key.
+func FindBy(call *Call, r Retry, read func(artifacts.Key) (Entry, error)) (Entry, error) {
+	e, err := read(call.Key)
 	if !errors.Is(err, artifacts.ErrNotFound) {
 		return e, err
 	}
-	return FindOutcome(ctx, store, call, r)
+	return findOutcome(call, r, read)
 }
 
 // FindOutcome is Find for terminal outcomes alone.
 func FindOutcome(ctx context.Context, store *artifacts.Repository, call *Call, r Retry) (Entry, error) {
+	return findOutcome(call, r, reader(ctx, store))
+}
+
+func findOutcome(call *Call, r Retry, read func(artifacts.Key) (Entry, error)) (Entry, error) {
 	for round := r.Round; ; round-- {
 		key, err := call.Outcome(round)
 		if err != nil {
 			return Entry{}, err
 		}
-		e, err := read(ctx, store, key)
+		e, err := read(key)
 		switch {
 		case err == nil && round < r.Round && r.hides(e.Facts.Outcome):
 			return Entry{}, fmt.Errorf("outcome %s of round %d is asked again: %w", e.Facts.Outcome, round, artifacts.ErrNotFound)
@@ -75,12 +84,15 @@ func FindOutcome(ctx context.Context, store *artifacts.Repository, call *Call, r
 	}
 }
 
-func read(ctx context.Context, store *artifacts.Repository, key artifacts.Key) (Entry, error) {
-	rec, err := store.Lookup(ctx, key)
-	if err != nil {
-		return Entry{}, err
+// reader reads records of calls with their statements.
+func reader(ctx context.Context, store *artifacts.Repository) func(artifacts.Key) (Entry, error) {
+	return func(key artifacts.Key) (Entry, error) {
+		rec, err := store.Lookup(ctx, key)
+		if err != nil {
+			return Entry{}, err
+		}
+		return Open(ctx, store, rec)
 	}
-	return Open(ctx, store, rec)
 }
 
 // Open reads the statement of a record of a call.
