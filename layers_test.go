@@ -59,6 +59,9 @@ var layers = []layer{
 	{name: "bundle", folders: []string{"internal/bundle"}, own: append([]string{"internal/bundle", "internal/attest"}, nouns...), denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio", "net", "net/http"}},
 	{name: "onnx", folders: []string{"internal/onnx"}, own: []string{"internal/onnx"}, denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio"}},
 	{name: "segment", folders: []string{"internal/segment"}, own: append([]string{"internal/segment", "internal/onnx"}, nouns...), denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio"}},
+	{name: "claims", folders: []string{"internal/claims"},
+		own:    append(append([]string{"experiments", "internal/contract", "internal/report/scoring", "internal/strictyaml", "internal/lru", "internal/lvlm/picture"}, nouns...), domain...),
+		denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio", "net/http", "os/exec", "log/slog", "C"}},
 	{name: "viewcheck", folders: []string{"internal/viewcheck"}, own: append([]string{"internal/viewcheck", "internal/onnx", "internal/strictyaml"}, nouns...), denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio"}},
 }
 

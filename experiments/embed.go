@@ -2,8 +2,8 @@ package experiments
 
 import "embed"
 
-// Files are the experiments and model cards of this repository, as the program carries
-// them: chexstruct-demo/spec.yaml, models/phantomseg.yaml and so on.
+// Files are the experiments, published figures and model cards of this repository, as the program
+// carries them: chexstruct-demo/spec.yaml, cxreasonbench/claims/tables.json and so on.
 //
-//go:embed chexstruct-demo chexstruct cxreasonbench-demo models radiographs
+//go:embed chexstruct-demo chexstruct cxreasonbench/claims cxreasonbench-demo models radiographs xragent/claims
 var Files embed.FS

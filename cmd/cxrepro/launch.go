@@ -89,12 +89,18 @@ func loadReceipt(ctx context.Context, store *artifacts.Repository, ref artifacts
 	if err := readJSON(ctx, store, ref, &r); err != nil {
 		return nil, nil, err
 	}
+	s, err := loadFindings(ctx, store, &r)
+	return &r, s, err
+}
+
+// loadFindings reads the tables of the findings of a reproduction; nil where it has none.
+func loadFindings(ctx context.Context, store *artifacts.Repository, r *contract.Receipt) (*contract.Summary, error) {
 	if r.Summary.IsZero() {
-		return &r, nil, nil
+		return nil, nil
 	}
-	var s contract.Summary
-	if err := readJSON(ctx, store, r.Summary, &s); err != nil {
-		return nil, nil, err
+	s := &contract.Summary{}
+	if err := readJSON(ctx, store, r.Summary, s); err != nil {
+		return nil, err
 	}
-	return &r, &s, nil
+	return s, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"cxrepro/activities"
 	"cxrepro/artifacts"
+	"cxrepro/internal/claims"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxreasonbench"
 	"cxrepro/internal/lvlm"
@@ -22,6 +23,8 @@ type evaluated struct {
 
 	cases   map[int]*contract.CaseDoc
 	answers map[artifacts.Digest]lvlm.Answer
+	// noise is that of each evaluation, once it was counted.
+	noise []*claims.Noise
 }
 
 // answersKept bounds the answers that stay in memory while a report is made.
@@ -165,8 +168,18 @@ func (e *evaluated) document(ctx context.Context, o evaluation.Options) (*evalua
 	if err != nil {
 		return nil, err
 	}
+	var beside *claims.Checked
+	if o.Compare || o.Stated != nil {
+		s, err := loadFindings(ctx, e.store, e.receipt)
+		if err != nil {
+			return nil, err
+		}
+		if beside, err = checked(ctx, e, s, stated{text: o.Stated}); err != nil {
+			return nil, err
+		}
+	}
 	return evaluation.Build(evaluation.Input{
-		Summary: e.summary, Reproduction: e.receipt.Reproduction, Result: e.receipt.ResultDigest.String(), Hours: hours, Calls: e.receipt.Calls, Cost: e.receipt.Cost,
+		Claims: beside, Summary: e.summary, Reproduction: e.receipt.Reproduction, Result: e.receipt.ResultDigest.String(), Hours: hours, Calls: e.receipt.Calls, Cost: e.receipt.Cost,
 	}, o)
 }
 

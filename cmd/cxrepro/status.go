@@ -239,12 +239,9 @@ type halfDone struct {
 // has one, else what it recorded before it was stopped, and how it goes on.
 func (a *app) showRemembered(ctx context.Context, store *artifacts.Repository, r *remembered) (err error) {
 	if r.receipt != nil {
-		var s *contract.Summary
-		if !r.receipt.Summary.IsZero() {
-			s = &contract.Summary{}
-			if err := readJSON(ctx, store, r.receipt.Summary, s); err != nil {
-				return err
-			}
+		s, err := loadFindings(ctx, store, r.receipt)
+		if err != nil {
+			return err
 		}
 		if !r.finished() && !a.JSON() {
 			fmt.Fprintf(a.out, "reproduction %s (%s) is unfinished: it ended %s with undetermined cases\n\n", r.ID, r.Name, r.ended().Local().Format("2006-01-02 15:04:05"))

@@ -151,7 +151,10 @@ func (discard) Write(p []byte) (int, error) { return len(p), nil }
 // writeExperiments lays the program's experiments out as files, to look at and to change.
 func writeExperiments(dir string) error {
 	return fs.WalkDir(experiments.Files, ".", func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
+		switch {
+		case err == nil && e.IsDir() && e.Name() == "claims":
+			return fs.SkipDir // published figures are nothing to change
+		case err != nil || e.IsDir():
 			return err
 		}
 		data, err := fs.ReadFile(experiments.Files, name)

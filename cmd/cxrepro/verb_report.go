@@ -115,14 +115,9 @@ func (f *reportFlags) options() (evaluation.Options, error) {
 	if f.claims == "" {
 		return o, nil
 	}
-	data, err := os.ReadFile(f.claims)
-	if err != nil {
-		return o, usageError("see docs/report.md", "--claims: %v", err)
-	}
-	if o.Claims, err = evaluation.ParseClaims(data); err != nil {
-		return o, usageError("see docs/report.md", "--claims %s: %v", f.claims, err)
-	}
-	return o, nil
+	var err error
+	o.Stated, err = readStated(f.claims)
+	return o, err
 }
 
 // reported is what the verb prints with --json.

@@ -13,6 +13,7 @@ import (
 
 	"cxrepro/internal/anatomy"
 	"cxrepro/internal/chexstruct"
+	"cxrepro/internal/claims"
 	"cxrepro/internal/mask"
 	"cxrepro/internal/segment"
 )
@@ -54,7 +55,7 @@ type evaluationReport struct {
 
 type evaluatedRow struct {
 	segment.Row
-	Published *segment.PublishedRow `json:"published,omitempty"`
+	Published *claims.OverlapRow `json:"published,omitempty"`
 }
 
 func (a *app) segmentEval(pred, truth fs.FS, predName, truthName string) error {
@@ -62,8 +63,12 @@ func (a *app) segmentEval(pred, truth fs.FS, predName, truthName string) error {
 	if err != nil {
 		return fmt.Errorf("segment eval: %w", err)
 	}
+	published, err := claims.PublishedOverlaps()
+	if err != nil {
+		return err
+	}
 	var e segment.Evaluation
-	report := evaluationReport{Missing: []string{}, Published: segment.PublishedTable().Source}
+	report := evaluationReport{Missing: []string{}, Published: published.Source}
 	for _, name := range names {
 		t, isCase, err := readCaseMasks(truth, name)
 		if err != nil {
@@ -92,9 +97,9 @@ func (a *app) segmentEval(pred, truth fs.FS, predName, truthName string) error {
 			Hint: "both folders should hold case files (" + chexstruct.CaseFormat + ") of the same names, as `cxrepro segment --out` writes them"}
 	}
 	report.Cases = e.Cases()
-	for _, r := range e.Rows() {
+	for _, r := range e.Rows(published.Structures()...) {
 		row := evaluatedRow{Row: r}
-		if p, ok := segment.PublishedFor(r.Structure); ok {
+		if p, ok := published.For(r.Structure); ok {
 			row.Published = &p
 		}
 		report.Rows = append(report.Rows, row)

@@ -25,8 +25,10 @@ func (i Interval) bounds() *report.Range {
 	return &report.Range{Low: i.Low, High: i.High}
 }
 
-// holds allows for the two decimals of a printed value.
-func (i Interval) holds(v float64) bool { return i.Known && v >= i.Low-0.005 && v <= i.High+0.005 }
+// Holds reports whether a printed value lies in the interval, allowing for its two decimals.
+func (i Interval) Holds(v float64) bool {
+	return i.Known && v >= i.Low-0.005 && v <= i.High+0.005
+}
 
 // CellInterval is the interval of a cell and of its refined figure.
 type CellInterval struct{ Plain, Refined Interval }
@@ -78,7 +80,7 @@ func Bootstrap(rules Rules, path Path, cases map[Task][]CaseScores, seed uint64,
 			for range d.counts {
 				total = total.Add(d.counts[d.pick(len(d.counts))])
 			}
-			rows[t] = taskRow(rules, t, path, total)
+			rows[t] = TaskRow(rules, t, path, total)
 			samples.add("t"+t.String(), rows[t])
 		}
 		groups := groupRows(rules, path, rows)
@@ -128,7 +130,7 @@ func BootstrapDifference(first, second Rules, path Path, pairs map[Task][]Pair, 
 				c := counts[t][pick[t](len(counts[t]))]
 				x, y = x.Add(c[0]), y.Add(c[1])
 			}
-			a[t], b[t] = taskRow(first, t, path, x), taskRow(second, t, path, y)
+			a[t], b[t] = TaskRow(first, t, path, x), TaskRow(second, t, path, y)
 			samples.add("t"+t.String(), minus(b[t], a[t]))
 		}
 		x, y := groupRows(first, path, a), groupRows(second, path, b)

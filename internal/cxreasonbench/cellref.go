@@ -1,7 +1,6 @@
 package cxreasonbench
 
 import (
-	"slices"
 	"strconv"
 
 	"cxrepro/internal/report"
@@ -23,13 +22,11 @@ type CellRef struct {
 	Column Column
 }
 
+// Place is where the figure stands, whatever table prints it.
+func (r CellRef) Place() Place { return Place{r.Model, r.Sampling, r.Path, r.Row(), r.Column} }
+
 // Tasks are the tasks whose cases are behind the figure.
-func (r CellRef) Tasks() []Task {
-	if r.Group == 0 {
-		return []Task{r.Task}
-	}
-	return slices.DeleteFunc(Tasks(), func(t Task) bool { return !r.Group.Has(t) })
-}
+func (r CellRef) Tasks() []Task { return r.Place().Tasks() }
 
 // Row is the name of the task or group.
 func (r CellRef) Row() string { return r.block().key }

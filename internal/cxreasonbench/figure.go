@@ -76,6 +76,9 @@ func adjustedWilson(rules Rules, p stats.Proportion) (v float64, ok bool) {
 	return float64(100*centre) * (1 - half), true
 }
 
+// Proportion is the figure of k of n cases under some rules; of none it has no value.
+func Proportion(rules Rules, k, n int) Figure { return proportion(rules, k, n, WhyNothingAsked) }
+
 // proportion is the figure of k of n: the paper's, or the plain share.
 func proportion(rules Rules, k, n int, why string) Figure {
 	if rules.is(ProportionFormula, PlainShare) {

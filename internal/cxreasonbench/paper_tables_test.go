@@ -33,7 +33,7 @@ func printed(v *float64, formula string) Figure {
 // depths enter means before rounding, which the paper does not print, and exact decimal ties
 // depend on the order of adding: there a hundredth is allowed.
 func TestPaperGroups(t *testing.T) {
-	paper := load[paperTables](t, "../published.json")
+	paper := load[paperTables](t, "../../../experiments/cxreasonbench/claims/tables.json")
 	type series struct {
 		path            Path
 		sampling, model string
@@ -139,7 +139,7 @@ func TestPaperOnGrid(t *testing.T) {
 		}
 	}
 	seen := 0
-	for _, r := range load[paperTables](t, "../published.json").Rows {
+	for _, r := range load[paperTables](t, "../../../experiments/cxreasonbench/claims/tables.json").Rows {
 		for name, v := range r.Values {
 			if r.Level == "task" && name != "depth" && v != nil {
 				seen++

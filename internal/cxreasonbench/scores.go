@@ -164,14 +164,14 @@ func ScoreCounts(rules Rules, path Path, counts map[Task]Counts) PathScores {
 	p := PathScores{Path: path, Counts: map[Task]Counts{}, Tasks: map[Task]ScoreRow{}}
 	for _, t := range Tasks() {
 		p.Counts[t] = counts[t]
-		p.Tasks[t] = taskRow(rules, t, path, counts[t])
+		p.Tasks[t] = TaskRow(rules, t, path, counts[t])
 	}
 	p.Groups = groupRows(rules, path, p.Tasks)
 	return p
 }
 
-// taskRow computes a task's figures from its counts.
-func taskRow(rules Rules, task Task, path Path, c Counts) ScoreRow {
+// TaskRow computes a task's figures from its counts.
+func TaskRow(rules Rules, task Task, path Path, c Counts) ScoreRow {
 	// stages holds k and n of each stage.
 	var stages [][2]int
 	cases, why := c.Entered, WhyNothingAsked
@@ -338,5 +338,5 @@ func refinedOfCases(rules Rules, g Group, cell Cell, figures []Figure, tasks map
 // column counts cases, and the stages it passed of 0 or 1 cases for a depth. A case that is in
 // no denominator of a column has no value there.
 func CaseRow(rules Rules, task Task, path Path, c CaseScores) ScoreRow {
-	return taskRow(rules, task, path, c.count(path))
+	return TaskRow(rules, task, path, c.count(path))
 }

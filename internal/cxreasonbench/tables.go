@@ -64,6 +64,9 @@ func paperText(plain, refined Figure, hasRefined bool) string {
 	return text
 }
 
+// Printed is a cell as the paper prints it; refines says that the row has figures in parentheses.
+func Printed(c Cell, refines bool) string { return paperText(c.Plain, c.Refined, refines) }
+
 func paperCell(path Path, c Cell, showRefined bool) report.Cell {
 	if !c.Plain.Known {
 		cell := report.None(c.Plain.Why)

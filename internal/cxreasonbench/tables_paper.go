@@ -168,12 +168,20 @@ func TableNumbers() []int {
 	return numbers
 }
 
+// TableTitle names one of the paper's tables.
+//
+// Errors: as [PaperTable].
+func TableTitle(number int) (string, error) {
+	l, err := layoutOf(number)
+	return l.heading(), err
+}
+
 // TableOptions say what a table shows of the evaluations. The zero value shows the paper's
 // figures alone.
 type TableOptions struct {
-	// Published, if set, puts a second line under each model that the paper has, and a
+	// Beside, if set, puts a second line under each model that it has figures of, and a
 	// verdict at each figure.
-	Published *Published
+	Beside Beside
 	// Standard shows the textbook reading of the same counts instead of the paper's
 	// formulas; nothing is compared then.
 	Standard bool
@@ -227,12 +235,12 @@ func layoutOf(number int) (layout, error) {
 }
 
 func (l layout) table(evaluations []Evaluation, o TableOptions) *report.Table {
-	t := &report.Table{Title: fmt.Sprintf("Table %d. %s (%s)", l.number, l.title, l.sampling), Name: fmt.Sprintf("table-%d", l.number)}
+	t := &report.Table{Title: l.heading(), Name: fmt.Sprintf("table-%d", l.number)}
 	if o.Standard {
-		o.Published = nil
+		o.Beside = nil
 		t.Title, t.Name = strings.Replace(t.Title, ". ", ", textbook reading. ", 1), t.Name+"-standard"
 	}
-	t.Columns = []report.Column{{Name: l.heading()}, {Name: "model"}}
+	t.Columns = []report.Column{{Name: l.rows()}, {Name: "model"}}
 	for _, c := range l.columns(l.paths[0]) {
 		t.Columns = append(t.Columns, report.Column{Name: c.String(), Right: true})
 	}
@@ -245,7 +253,7 @@ func (l layout) table(evaluations []Evaluation, o TableOptions) *report.Table {
 				if e.Sampling != l.sampling || !ok {
 					continue
 				}
-				l.addModel(t, b, e, names[i], scores, o, head)
+				l.addModel(t, b, evaluated{i, names[i], &e, scores}, o, head)
 				head = false
 			}
 		}
@@ -271,7 +279,7 @@ func (l layout) notes(t *report.Table, evaluations []Evaluation, o TableOptions)
 		if e.Simulated {
 			simulated = append(simulated, e.Model)
 		}
-		if o.Published != nil && !o.Published.Has(e.Model) {
+		if o.Beside != nil && !o.Beside.Has(e.Model) {
 			unknown = append(unknown, e.Model)
 		}
 	}
@@ -283,8 +291,8 @@ func (l layout) notes(t *report.Table, evaluations []Evaluation, o TableOptions)
 		t.Title += ", not complete"
 		t.Notes = append(t.Notes, "Not complete: "+UndeterminedWords(len(open))+" and in no denominator.")
 	}
-	if o.Published != nil {
-		t.Notes = append(t.Notes, "paper: = reproduced as printed; \u2248 inside our 95 % bootstrap interval over cases; \u2715 off; ? not computable.")
+	if o.Beside != nil {
+		t.Notes = append(t.Notes, "paper: = reproduced as printed; \u2248 inside our 95 % bootstrap interval over cases; \u2715 off; ? not computable; \u2026 undetermined.")
 	}
 	if len(unknown) > 0 {
 		t.Notes = append(t.Notes, "The paper has no figures of "+strings.Join(unknown, ", ")+".")
@@ -299,7 +307,13 @@ func UndeterminedWords(n int) string {
 	return report.Number(n) + " cases are undetermined"
 }
 
+// heading is the title without what a reader must know of the models.
 func (l layout) heading() string {
+	return fmt.Sprintf("Table %d. %s (%s)", l.number, l.title, l.sampling)
+}
+
+// rows says what the rows are.
+func (l layout) rows() string {
 	switch {
 	case len(l.paths) > 1:
 		return "path"
@@ -348,9 +362,16 @@ func (b block) refines() bool {
 	return KindOf(b.task) == Measurement
 }
 
-// addModel adds a model's line, and the published one below it. called is the model in
-// references.
-func (l layout) addModel(t *report.Table, b block, e Evaluation, called string, scores PathScores, o TableOptions, head bool) {
+// evaluated is the nth evaluation with its scores of a path. called is its model in references.
+type evaluated struct {
+	n      int
+	called string
+	*Evaluation
+	scores PathScores
+}
+
+// addModel adds a model's line, and the published one below it.
+func (l layout) addModel(t *report.Table, b block, e evaluated, o TableOptions, head bool) {
 	name := ""
 	if head {
 		name = b.name
@@ -359,20 +380,19 @@ func (l layout) addModel(t *report.Table, b block, e Evaluation, called string, 
 	paper := []report.Cell{report.Text("").Lighter(), report.Text("  paper").Lighter()}
 	known := false
 	for _, col := range l.columns(b.path) {
-		c, _ := b.row(scores).Cell(col)
-		cell := b.cell(scores, c, o.Standard, e.Intervals[b.path].of(b, col))
-		if p, ok := o.Published.Figure(b.path, l.sampling, b.key, e.Model, col); ok {
+		c, _ := b.row(e.scores).Cell(col)
+		cell := b.cell(e.scores, c, o.Standard, e.Intervals[b.path].of(b, col))
+		text := ""
+		if x, ok := compared(o.Beside, e.n, Place{e.Model, l.sampling, b.path, b.key, col}); ok {
 			known = true
-			cell = b.beside(cell, &e, scores, c, p)
-			paper = append(paper, report.Text(p.String()+" "+cell.Verdict.Sign()).Lighter())
-		} else {
-			paper = append(paper, report.Text("").Lighter())
+			cell = x.Beside(cell)
+			text = x.Printed + " " + cell.Verdict.Sign()
 		}
 		kind := report.Printed
 		if o.Standard {
 			kind = report.Textbook
 		}
-		line = append(line, cell.Named(l.ref(b, called, col, kind)))
+		line, paper = append(line, cell.Named(l.ref(b, e.called, col, kind))), append(paper, report.Text(text).Lighter())
 	}
 	if head {
 		t.AddHead(line...)
@@ -382,6 +402,14 @@ func (l layout) addModel(t *report.Table, b block, e Evaluation, called string, 
 	if known {
 		t.Add(paper...)
 	}
+}
+
+// compared is what stands beside a figure; nothing does without a Beside.
+func compared(by Beside, n int, at Place) (x Comparison, ok bool) {
+	if by == nil {
+		return x, false
+	}
+	return by.Compared(n, at)
 }
 
 // cases is how many cases are behind a figure of the block: the n of a task, and of a group
@@ -394,34 +422,32 @@ func (b block) cases(s PathScores, c Cell) int {
 	return pool.N
 }
 
-// GroupCell is a group's figure of an evaluation as tables show it, beside the published one
-// where there is one. A path that was not evaluated has none.
-func GroupCell(e *Evaluation, p Path, g Group, col Column, published *Published) report.Cell {
-	f, printed := published.Figure(p, e.Sampling, g.String(), e.Model, col)
-	return groupCell(e, p, g, col, f, printed)
-}
-
-// GroupCellBeside is the cell of [GroupCell] beside a figure that stands in none of the paper's
-// tables.
-func GroupCellBeside(e *Evaluation, p Path, g Group, col Column, f PublishedFigure) report.Cell {
-	return groupCell(e, p, g, col, f, true)
-}
-
-func groupCell(e *Evaluation, p Path, g Group, col Column, f PublishedFigure, printed bool) report.Cell {
-	scores, ok := e.path(p)
-	if !ok {
-		return report.None(PathTitle(p) + " is not part of this evaluation")
-	}
-	b := block{path: p, key: g.String(), group: g}
-	c, ok := b.row(scores).Cell(col)
-	if !ok {
-		return report.None(PathTitle(p) + " has no such column")
-	}
-	cell := b.cell(scores, c, false, e.Intervals[p].of(b, col))
-	if printed {
-		cell = b.beside(cell, e, scores, c, f)
+// GroupCell is a group's figure of the nth evaluation as tables show it, beside what there is. A
+// path that was not evaluated has none.
+func GroupCell(n int, e *Evaluation, p Path, g Group, col Column, by Beside) report.Cell {
+	at := Place{e.Model, e.Sampling, p, g.String(), col}
+	cell, ok := e.cellAt(at)
+	if x, has := compared(by, n, at); ok && has {
+		cell = x.Beside(cell)
 	}
 	return cell
+}
+
+// CellAt is the figure at a place as tables show it, whatever model and way of sampling the place
+// names.
+func CellAt(e *Evaluation, at Place) report.Cell {
+	cell, _ := e.cellAt(at)
+	return cell
+}
+
+func (e *Evaluation) cellAt(at Place) (cell report.Cell, ok bool) {
+	r, err := e.At(at)
+	if err != nil {
+		return report.None(err.Error()), false
+	}
+	scores, _ := e.path(at.Path)
+	b, _ := at.block()
+	return b.cell(scores, r.Cell, false, r.Interval), true
 }
 
 // cell is a figure of the block in the paper's formulas or the textbook's, with its interval.
@@ -451,13 +477,12 @@ func (b block) cell(scores PathScores, c Cell, standard bool, in CellInterval) r
 	return cell.With(d)
 }
 
-// beside puts a published figure with its verdict and the reason beside our cell of c.
-func (b block) beside(cell report.Cell, e *Evaluation, scores PathScores, c Cell, f PublishedFigure) report.Cell {
-	v, why := compareFigures(c, f, b.refines() && Refines(b.path, c.Column), e.Intervals[b.path].of(b, c.Column), b.cases(scores, c))
+// Beside puts the published figure with its verdict and the reason beside a cell.
+func (x Comparison) Beside(cell report.Cell) report.Cell {
 	d := report.Detail{}
 	if cell.Detail != nil {
 		d = *cell.Detail
 	}
-	d.Why = why
-	return cell.Beside(f.String(), v).With(d)
+	d.Why = x.Why
+	return cell.Beside(x.Printed, x.Verdict).With(d)
 }

@@ -20,12 +20,16 @@ const (
 	Off
 	// NotComputable: one of the two has no figure.
 	NotComputable
+	// Undetermined: cases behind our figure have no outcome yet.
+	Undetermined
 )
 
-var verdictText = [...]string{Reproduced: "reproduced", WithinNoise: "within noise", Off: "off", NotComputable: "not computable"}
+var verdictText = [...]string{Reproduced: "reproduced", WithinNoise: "within noise", Off: "off", NotComputable: "not computable", Undetermined: "undetermined"}
 
 // Verdicts returns every verdict.
-func Verdicts() []Verdict { return []Verdict{Reproduced, WithinNoise, Off, NotComputable} }
+func Verdicts() []Verdict {
+	return []Verdict{Reproduced, WithinNoise, Off, NotComputable, Undetermined}
+}
 
 // String is the verdict in words; empty for the zero value.
 func (v Verdict) String() string {

@@ -8,9 +8,9 @@ import (
 
 // verdictSigns are the marks beside a compared figure. They differ in form, not in colour
 // alone.
-var verdictSigns = [...]string{Reproduced: "=", WithinNoise: "\u2248", Off: "\u2715", NotComputable: "?"}
+var verdictSigns = [...]string{Reproduced: "=", WithinNoise: "\u2248", Off: "\u2715", NotComputable: "?", Undetermined: "\u2026"}
 
-// Sign is the mark of a verdict in pages: =, almost equal, a cross, or a question mark.
+// Sign is the mark of a verdict in pages: =, almost equal, a cross, a question mark, or dots.
 func (v Verdict) Sign() string {
 	if int(v) >= len(verdictSigns) {
 		return ""

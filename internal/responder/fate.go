@@ -95,6 +95,14 @@ func (c chooser) stages(o odds, p cxreasonbench.Path, asked []bool, put func(cxr
 	asked = and(asked, measurement)
 	final := c.choose(o.final, asked, p.String(), "final")
 	consistent := c.choose(o.consistent, asked, p.String(), "consistent")
+	if o.apart {
+		right, others := and(asked, final), without(asked, final)
+		ifRight := c.choose(o.ifRight, right, p.String(), "consistent", "right")
+		ifWrong := c.choose(o.ifWrong, others, p.String(), "consistent", "wrong")
+		for i := range consistent {
+			consistent[i] = final[i] && ifRight[i] || !final[i] && ifWrong[i]
+		}
+	}
 	put(p, structures, func(x *course) *bool { return &x.structures })
 	put(p, measurement, func(x *course) *bool { return &x.measurement })
 	put(p, final, func(x *course) *bool { return &x.final })

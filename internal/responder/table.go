@@ -29,6 +29,10 @@ type Table struct {
 // As shares: Rejected is of those right at the criterion, Consistent of those right at the
 // measurement, Aligned of those right at the last question, and Initial of Path 1 of those
 // that are not.
+//
+// RightConsistent, where it is given, are those of Consistent that are right at the last question
+// too; as a share, of those right there. Without, being right and consistent have nothing to do
+// with each other.
 type Numbers struct {
 	Cases       float64 `yaml:"cases,omitempty"`
 	Unknown     float64 `yaml:"unknown,omitempty"`
@@ -40,6 +44,8 @@ type Numbers struct {
 	Final       float64 `yaml:"final,omitempty"`
 	Consistent  float64 `yaml:"consistent,omitempty"`
 	Aligned     float64 `yaml:"aligned,omitempty"`
+
+	RightConsistent *float64 `yaml:"right_consistent,omitempty"`
 }
 
 // of returns the numbers of a path; those of an absent path are all zero.
@@ -64,6 +70,7 @@ func (t Table) check(c *checker, at string) {
 		}{
 			{"unknown", o.unknown}, {"initial", o.initial}, {"criteria", o.criteria}, {"rejected", o.rejected}, {"structures", o.structures},
 			{"measurement", o.measurement}, {"final", o.final}, {"consistent", o.consistent}, {"aligned", o.aligned},
+			{"right_consistent", o.ifRight}, {"consistent", o.ifWrong},
 		} {
 			if x.v < 0 || x.v > 1 {
 				c.Add(field+"."+x.name, "is a share of %v of those that are asked, want 0 to 1", x.v)
@@ -102,15 +109,29 @@ func (n Numbers) checkCounts(c *checker, field string, p cxreasonbench.Path) {
 // odds are the probabilities of the outcomes of those that are asked.
 type odds struct {
 	unknown, initial, criteria, rejected, structures, measurement, final, consistent, aligned float64
+	// apart: ifRight are the consistent of those right at the last question, ifWrong of the
+	// others, and consistent says nothing.
+	apart            bool
+	ifRight, ifWrong float64
 }
 
 // odds turns counts into shares.
 func (n Numbers) odds(p cxreasonbench.Path) odds {
 	if n.Cases == 0 {
-		return odds{n.Unknown, n.Initial, n.Criteria, n.Rejected, n.Structures, n.Measurement, n.Final, n.Consistent, n.Aligned}
+		o := odds{unknown: n.Unknown, initial: n.Initial, criteria: n.Criteria, rejected: n.Rejected, structures: n.Structures,
+			measurement: n.Measurement, final: n.Final, consistent: n.Consistent, aligned: n.Aligned}
+		if n.RightConsistent != nil {
+			o.apart, o.ifRight = true, *n.RightConsistent
+			o.ifWrong = ratio(n.Consistent-float64(n.Final*o.ifRight), 1-n.Final)
+		}
+		return o
 	}
 	o := odds{
 		measurement: ratio(n.Measurement, n.Structures), final: ratio(n.Final, n.Measurement), consistent: ratio(n.Consistent, n.Measurement),
+	}
+	if n.RightConsistent != nil {
+		o.apart, o.ifRight = true, ratio(*n.RightConsistent, n.Final)
+		o.ifWrong = ratio(n.Consistent-*n.RightConsistent, n.Measurement-n.Final)
 	}
 	switch p {
 	case cxreasonbench.Path1:

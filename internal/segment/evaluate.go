@@ -1,8 +1,6 @@
 package segment
 
 import (
-	_ "embed"
-	"encoding/json"
 	"fmt"
 	"math"
 
@@ -108,9 +106,9 @@ func (e *Evaluation) Row(s anatomy.Structure) Row {
 	return r
 }
 
-// Rows returns the structures that some case has, in the order of the published table
-// and then in channel order.
-func (e *Evaluation) Rows() []Row {
+// Rows returns the structures that some case has: those named first in their order, then the
+// others in channel order.
+func (e *Evaluation) Rows(first ...string) []Row {
 	var rows []Row
 	var seen anatomy.Set
 	add := func(s anatomy.Structure) {
@@ -119,8 +117,8 @@ func (e *Evaluation) Rows() []Row {
 			rows = append(rows, r)
 		}
 	}
-	for _, p := range published.Rows {
-		if s, ok := anatomy.ByName(p.Structure); ok {
+	for _, name := range first {
+		if s, ok := anatomy.ByName(name); ok {
 			add(s)
 		}
 	}
@@ -128,45 +126,6 @@ func (e *Evaluation) Rows() []Row {
 		add(s)
 	}
 	return rows
-}
-
-// Published is the paper's own table of overlaps.
-type Published struct {
-	Source string         `json:"source"`
-	Rows   []PublishedRow `json:"rows"`
-}
-
-// PublishedRow is one line of it: Title as printed, Structure by official name.
-type PublishedRow struct {
-	Title     string  `json:"title"`
-	Structure string  `json:"structure"`
-	F1        float64 `json:"f1"`
-	IoU       float64 `json:"iou"`
-	Dice      float64 `json:"dice"`
-}
-
-//go:embed published/table7.json
-var publishedJSON []byte
-
-var published = func() Published {
-	var p Published
-	if err := json.Unmarshal(publishedJSON, &p); err != nil {
-		panic("segment: published/table7.json: " + err.Error()) // part of the program, tested
-	}
-	return p
-}()
-
-// PublishedTable returns the published overlaps. Source: [paper, Table 7].
-func PublishedTable() Published { return published }
-
-// PublishedFor returns a structure's published line.
-func PublishedFor(structure string) (PublishedRow, bool) {
-	for _, r := range published.Rows {
-		if r.Structure == structure {
-			return r, true
-		}
-	}
-	return PublishedRow{}, false
 }
 
 // MeanMin returns the mean and the least of the rows' mean Dice, for a one-line summary;

@@ -21,7 +21,7 @@ func (d *Document) at(e *cxreasonbench.Evaluation, p cxreasonbench.Path, g cxrea
 			ours = cell.Plain
 		}
 	}
-	paper, printed = d.published.Figure(p, e.Sampling, g.String(), e.Model, c)
+	paper, printed = d.published.Figure(cxreasonbench.Place{Model: e.Model, Sampling: e.Sampling, Path: p, Row: g.String(), Column: c})
 	return ours, paper, printed
 }
 
@@ -133,16 +133,16 @@ func (d *Document) kinds() *report.Table {
 		for _, c := range []cxreasonbench.Column{cxreasonbench.Alignment, cxreasonbench.Completion} {
 			a, pa, okA := d.at(e, cxreasonbench.Path1, cxreasonbench.RecognitionTasks, c)
 			b, pb, okB := d.at(e, cxreasonbench.Path1, cxreasonbench.MeasurementTasks, c)
-			row = append(row, d.groupCell(e, cxreasonbench.RecognitionTasks, c), d.groupCell(e, cxreasonbench.MeasurementTasks, c), d.minus(a, b, pa, pb, okA && okB))
+			row = append(row, d.groupCell(i, cxreasonbench.RecognitionTasks, c), d.groupCell(i, cxreasonbench.MeasurementTasks, c), d.minus(a, b, pa, pb, okA && okB))
 		}
 		t.AddHead(row...)
 	}
 	return t
 }
 
-// groupCell is a group's figure of Path 1 as a cell, beside the published one.
-func (d *Document) groupCell(e *cxreasonbench.Evaluation, g cxreasonbench.Group, c cxreasonbench.Column) report.Cell {
-	return cxreasonbench.GroupCell(e, cxreasonbench.Path1, g, c, d.published)
+// groupCell is a group's figure of Path 1 of the nth evaluation as a cell, beside the published one.
+func (d *Document) groupCell(n int, g cxreasonbench.Group, c cxreasonbench.Column) report.Cell {
+	return cxreasonbench.GroupCell(n, &d.evaluations[n], cxreasonbench.Path1, g, c, d.beside())
 }
 
 func columnWords(c cxreasonbench.Column) string {
@@ -189,7 +189,7 @@ func (d *Document) hours() *report.Table {
 		row = append(row, d.hoursCell(sum[i], i))
 	}
 	t.AddHead(row...)
-	if d.Options.Compare && (d.Options.Claims == nil || len(d.Options.Claims.Hours) == 0) {
+	if d.Options.Compare && (d.Options.Stated == nil || len(d.Options.Stated.Hours) == 0) {
 		t.Notes = append(t.Notes, "The paper's own hours (appendix C.2) are not among the published figures that come with this program; --claims FILE puts them beside ours.")
 	}
 	return t
@@ -203,7 +203,7 @@ func (d *Document) hoursCell(h Hours, i int) report.Cell {
 	}
 	cell := report.Figure(text, h.ModelCalls, h.ModelCalls+h.JudgeCalls, formulaHours).With(report.Detail{Value: &v})
 	e := &d.Input.Summary.Evaluations[i]
-	if want, ok := d.Options.Claims.hours(e.Model.Title, samplingWords(e), h.Task); ok {
+	if want, ok := d.Options.Stated.HoursOf(e.Model.Title, samplingWords(e), h.Task); ok {
 		detail := *cell.Detail
 		detail.Why = "time depends on machines and endpoints"
 		cell = cell.Beside(fmt.Sprintf("%.2f", want), report.NotComputable).With(detail)

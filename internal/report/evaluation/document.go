@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"cxrepro/internal/claims"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxreasonbench"
 	"cxrepro/internal/report"
@@ -22,6 +23,8 @@ type Input struct {
 	// Calls is the account of calls; nil where it is not known.
 	Calls *contract.ReceiptCalls
 	Cost  []contract.Money
+	// Claims is what came of the published figures, for the comparison with them.
+	Claims *claims.Checked
 }
 
 // Hours is the time that the endpoints took for one task of one evaluation.
@@ -40,8 +43,8 @@ type Options struct {
 	Tables []int
 	// Compare puts the published figures beside ours.
 	Compare bool
-	// Claims are published figures that stand in no table, for the comparison.
-	Claims *Claims
+	// Stated are published figures that stand in no table, for the comparison.
+	Stated *claims.Stated
 }
 
 // Document is a report before it is rendered.
@@ -51,7 +54,7 @@ type Document struct {
 	Sections []Section
 	// Missing are the tables of the paper that are not in it, with the reason.
 	Missing []Missing
-	// Tally counts the verdicts over all tables, each published cell once.
+	// Tally counts the verdicts on the claims that the report shows, each once.
 	Tally map[report.Verdict]int
 	// evaluations are those of the summary as tables take them.
 	evaluations []cxreasonbench.Evaluation
@@ -82,12 +85,10 @@ func Build(in Input, o Options) (*Document, error) {
 		e.Simulated = d.simulated(i)
 		d.evaluations = append(d.evaluations, e)
 	}
-	if o.Compare {
-		published, err := cxreasonbench.PaperFigures()
-		if err != nil {
+	if o.Compare || o.Stated != nil {
+		if err := d.compare(); err != nil {
 			return nil, err
 		}
-		d.published = published
 	}
 	if err := d.paperTables(); err != nil {
 		return nil, err
@@ -102,8 +103,32 @@ func Build(in Input, o Options) (*Document, error) {
 	d.add("sampling", "Greedy minus three draws", "Difference of the group figure over all tasks, in points (depth: in stages). Positive: greedy is better.", d.sampling())
 	d.add("kinds", "Recognition against measurement", "Alignment and completion of Path 1 in the two groups of tasks: do the models align less where a number is asked for?", d.kinds())
 	d.add("hours", "Time", "Hours that the endpoints took for the answers, by task and model: the sum over calls, whatever ran side by side.", d.hours())
-	d.add("claims", "Claims in the text", "Figures that the paper states in its text only.", d.claims())
+	d.add("claims", "Claims in the text", "Figures that the paper states in its text only.", d.stated())
 	return d, nil
+}
+
+// compare checks the published figures, unless that was done.
+func (d *Document) compare() (err error) {
+	if d.published, err = claims.PaperFigures(); err != nil {
+		return err
+	}
+	if d.Input.Claims == nil {
+		if d.Input.Claims, err = claims.Check(claims.Input{Summary: d.Input.Summary, Stated: d.Options.Stated}); err != nil {
+			return err
+		}
+	}
+	if d.Options.Compare {
+		d.Tally = d.Input.Claims.Tally(d.Options.Tables...)
+	}
+	return nil
+}
+
+// beside is what stands beside figures: nothing where none are compared.
+func (d *Document) beside() cxreasonbench.Beside {
+	if !d.Options.Compare {
+		return nil
+	}
+	return d.Input.Claims
 }
 
 // add appends a section with the tables that exist.
@@ -132,18 +157,12 @@ func (d *Document) paperTables() error {
 			continue
 		}
 		for _, standard := range []bool{false, true} {
-			t, err := cxreasonbench.PaperTable(n, d.evaluations, cxreasonbench.TableOptions{Published: d.published, Standard: standard})
+			t, err := cxreasonbench.PaperTable(n, d.evaluations, cxreasonbench.TableOptions{Beside: d.beside(), Standard: standard})
 			if err != nil {
 				return err
 			}
 			t.Notes = append(t.Notes, d.unpinned()...)
 			s.Tables = append(s.Tables, t)
-			// Tables 3, 4, 8 to 10 repeat rows of the tables by groups.
-			if n > 10 || len(d.Options.Tables) > 0 {
-				for v, k := range t.Tally() {
-					d.Tally[v] += k
-				}
-			}
 		}
 	}
 	if len(s.Tables) > 0 {

@@ -13,6 +13,7 @@ import (
 
 	"cxrepro/artifacts"
 	"cxrepro/artifacts/memstore"
+	"cxrepro/internal/claims"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxreasonbench"
 	"cxrepro/internal/lvlm"
@@ -307,7 +308,7 @@ func TestClaims(t *testing.T) {
 			}
 		}
 	}
-	claims, err := ParseClaims([]byte(fmt.Sprintf(`{"source": "section 5.2", "hours": [{"model": "A", "task": "rotation", "hours": 3}], "text": [
+	stated, err := claims.ParseStated([]byte(fmt.Sprintf(`{"source": "section 5.2", "hours": [{"model": "A", "task": "rotation", "hours": 3}], "text": [
 		{"says": "same", "model": "A", "path": "path1", "sampling": "greedy", "group": "overall", "column": "completion", "value": %v},
 		{"says": "other", "model": "A", "path": "path1", "sampling": "greedy", "group": "overall", "column": "completion", "value": 99.9},
 		{"says": "none", "model": "Z", "path": "path1", "sampling": "greedy", "group": "overall", "column": "completion", "value": 1}]}`, ours)))
@@ -315,7 +316,7 @@ func TestClaims(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := Input{Summary: m.summary, Hours: []Hours{{Evaluation: 0, Task: cxreasonbench.Tasks()[0], ModelSeconds: 5400, JudgeSeconds: 1800, ModelCalls: 10, JudgeCalls: 9}}}
-	d, err := Build(in, Options{Compare: true, Claims: claims})
+	d, err := Build(in, Options{Compare: true, Stated: stated})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,7 +332,7 @@ func TestClaims(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}
 	}
-	if _, err := ParseClaims([]byte(`{"text": [{"path": "path1", "sampling": "greedy", "group": "overall", "column": "x"}]}`)); err == nil {
+	if _, err := claims.ParseStated([]byte(`{"text": [{"path": "path1", "sampling": "greedy", "group": "overall", "column": "x"}]}`)); err == nil {
 		t.Error("a claim about no column is read")
 	}
 }

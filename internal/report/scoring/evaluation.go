@@ -61,6 +61,12 @@ func (e *Evaluation) Waits(task cxreasonbench.Task, cases int) {
 	e.waiting = contract.AddCount(e.waiting, task.String(), cases)
 }
 
+// Put adds the scores of dialogues of one task that came to an end otherwise than on pages. Of
+// Path 2 they hold those of the re-evaluation too.
+func (e *Evaluation) Put(path cxreasonbench.Path, task cxreasonbench.Task, cases []cxreasonbench.CaseScores) {
+	e.cases[path][task] = append(e.cases[path][task], cases...)
+}
+
 // Add counts a page.
 //
 // Errors: a page of another evaluation, or a dialogue that contradicts itself or was counted

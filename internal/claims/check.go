@@ -1,0 +1,234 @@
+package claims
+
+import (
+	"fmt"
+	"slices"
+
+	"cxrepro/internal/contract"
+	"cxrepro/internal/cxreasonbench"
+	"cxrepro/internal/report"
+	"cxrepro/internal/report/scoring"
+	"cxrepro/internal/stats"
+)
+
+// Input is what claims are checked against. Parts may be missing.
+type Input struct {
+	// Summary holds the figures of evaluations, Noise the decoding noise of each of them; a nil
+	// Noise was not measured.
+	Summary *contract.EvaluationSummary
+	Noise   []*Noise
+	// Findings are the tables of CheXStruct.
+	Findings *contract.Summary
+	// Tally counts the questions of the benchmark, Released says that it is the published one.
+	Tally    *cxreasonbench.Tally
+	Released bool
+	// Agent are results of X-Ragent by the ids of its figures; nil without.
+	Agent AgentResults
+	// Stated are figures that stand in no table of the paper.
+	Stated *Stated
+}
+
+// Result is a claim with what came of it.
+type Result struct {
+	Claim Claim
+	// Evaluation is the place of the evaluation in the summary; -1 without one.
+	Evaluation int
+	// Ours is our figure; Known says whether there is one.
+	Ours    string
+	Known   bool
+	Counted stats.Proportion
+	Verdict report.Verdict
+	Why     string
+	// Interval is what the published figure was compared with, widened where Flips were
+	// measured; Cases is the one over cases alone.
+	Interval, Cases cxreasonbench.CellInterval
+	// Flips are the decoding noise behind the figure; nil where it was not measured.
+	Flips *Flips
+}
+
+// Outside are claims that a reproduction has nothing to say of.
+type Outside struct {
+	Paper  string `json:"paper"`
+	Claims int    `json:"claims"`
+	Why    string `json:"why"`
+}
+
+// Checked is what came of every claim that a reproduction has something to say of.
+type Checked struct {
+	Results []Result
+	Outside []Outside
+	// Text are the results of the figures that were stated beside the tables, in their order.
+	Text []int
+	// Relations are orders and sums that a paper states.
+	Relations []Relation
+	figures   *cxreasonbench.Published
+	at        map[compared]int
+}
+
+type compared struct {
+	evaluation int
+	place      cxreasonbench.Place
+}
+
+// Check compares every claim that the input has something to say of with ours.
+func Check(in Input) (*Checked, error) {
+	figures, err := PaperFigures()
+	if err != nil {
+		return nil, err
+	}
+	c := &Checked{figures: figures, at: map[compared]int{}}
+	c.tables(in)
+	c.benchmark(in)
+	if err := c.findings(in.Findings); err != nil {
+		return nil, err
+	}
+	c.stated(in)
+	return c, c.agent(in.Agent)
+}
+
+// tables checks the figures of the paper's tables, one result for each evaluation of the model.
+func (c *Checked) tables(in Input) {
+	list := TableClaims(c.figures)
+	taken := map[int]bool{}
+	if in.Summary != nil {
+		for i := range in.Summary.Evaluations {
+			e := newEvaluated(in, i)
+			for k := range list {
+				at := list[k].place
+				if at.Model != e.scored.Model || at.Sampling != e.scored.Sampling || !e.asked(at.Path) {
+					continue
+				}
+				taken[k] = true
+				c.at[compared{i, at}] = len(c.Results)
+				f, _ := c.figures.Figure(at)
+				c.Results = append(c.Results, e.result(list[k], f))
+			}
+		}
+	}
+	c.outside(list, taken, in.Summary)
+}
+
+// outside counts the claims about what was not asked.
+func (c *Checked) outside(list []Claim, taken map[int]bool, s *contract.EvaluationSummary) {
+	why := map[string]int{}
+	var order []string
+	for k := range list {
+		if taken[k] {
+			continue
+		}
+		at, reason := list[k].place, "no model was asked"
+		if s != nil {
+			reason = at.Model + " was not asked"
+			if slices.ContainsFunc(s.Evaluations, func(e contract.SummaryEvaluation) bool { return e.Model.Title == at.Model }) {
+				reason = fmt.Sprintf("%s was not asked in the %s way, or not in %s", at.Model, at.Sampling, cxreasonbench.PathTitle(at.Path))
+			}
+		}
+		if why[reason] == 0 {
+			order = append(order, reason)
+		}
+		why[reason]++
+	}
+	for _, reason := range order {
+		c.Outside = append(c.Outside, Outside{CXReasonBench, why[reason], reason})
+	}
+}
+
+// evaluated is one evaluation as claims are checked against it.
+type evaluated struct {
+	index  int
+	scored cxreasonbench.Evaluation
+	rules  cxreasonbench.Rules
+	noise  *Noise
+	// open counts the cases without an outcome of each path and task.
+	open map[openKey]int
+}
+
+type openKey struct {
+	path cxreasonbench.Path
+	task cxreasonbench.Task
+}
+
+func newEvaluated(in Input, i int) *evaluated {
+	s := &in.Summary.Evaluations[i]
+	e := &evaluated{index: i, scored: scoring.Scored(in.Summary.Rules, s), rules: in.Summary.Rules, open: map[openKey]int{}}
+	if i < len(in.Noise) {
+		e.noise = in.Noise[i]
+	}
+	for _, u := range s.Undetermined {
+		e.open[openKey{u.Path, u.Task}]++
+		if u.Path == cxreasonbench.Path2 {
+			e.open[openKey{cxreasonbench.RePath1, u.Task}]++
+		}
+	}
+	for _, w := range s.Waiting {
+		for _, t := range cxreasonbench.Tasks() {
+			if t.String() == w.Name {
+				e.open[openKey{cxreasonbench.Path2, t}] += w.N
+				e.open[openKey{cxreasonbench.RePath1, t}] += w.N
+			}
+		}
+	}
+	return e
+}
+
+func (e *evaluated) asked(p cxreasonbench.Path) bool {
+	return slices.ContainsFunc(e.scored.Paths, func(s cxreasonbench.PathScores) bool { return s.Path == p })
+}
+
+// result checks one claim about a place of the evaluation.
+func (e *evaluated) result(c Claim, f cxreasonbench.PublishedFigure) Result {
+	at := c.place
+	r := Result{Claim: c, Evaluation: e.index}
+	ours, err := e.scored.At(at)
+	if err != nil {
+		r.Verdict, r.Why = report.NotComputable, err.Error()
+		return r
+	}
+	r.Ours, r.Known, r.Counted = cxreasonbench.Printed(ours.Cell, at.Refines()), ours.Plain.Known, stats.Proportion{K: ours.Plain.K, N: ours.Plain.N}
+	r.Cases = ours.Interval
+	in, flips, measured := e.noise.widen(at, ours, e.rules)
+	if measured {
+		r.Flips = &flips
+	}
+	r.Interval = in
+	open := 0
+	for _, t := range at.Tasks() {
+		open += e.open[openKey{at.Path, t}]
+	}
+	if open > 0 {
+		r.Verdict, r.Why = report.Undetermined, cxreasonbench.UndeterminedWords(open)
+		return r
+	}
+	if r.Verdict, r.Why = judge(f, ours, in, at.Refines()); r.Verdict != report.Reproduced {
+		if why := Contradiction(at); why != "" {
+			r.Verdict, r.Why = report.NotComputable, "contradictory: "+why
+		}
+	}
+	return r
+}
+
+// Has implements cxreasonbench.Beside.
+func (c *Checked) Has(model string) bool { return c.figures.Has(model) }
+
+// Compared implements cxreasonbench.Beside.
+func (c *Checked) Compared(evaluation int, at cxreasonbench.Place) (x cxreasonbench.Comparison, ok bool) {
+	i, ok := c.at[compared{evaluation, at}]
+	if !ok {
+		return x, false
+	}
+	r := &c.Results[i]
+	return cxreasonbench.Comparison{Printed: r.Claim.Printed, Verdict: r.Verdict, Why: r.Why}, true
+}
+
+var _ cxreasonbench.Beside = (*Checked)(nil)
+
+// Tally counts verdicts, each claim once; with numbers of tables, of the claims that those print.
+func (c *Checked) Tally(tables ...int) map[report.Verdict]int {
+	n := map[report.Verdict]int{}
+	for _, r := range c.Results {
+		if len(tables) == 0 || slices.ContainsFunc(tables, r.Claim.In) {
+			n[r.Verdict]++
+		}
+	}
+	return n
+}

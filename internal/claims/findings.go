@@ -1,0 +1,135 @@
+package claims
+
+import (
+	"fmt"
+	"slices"
+
+	"cxrepro/experiments"
+	"cxrepro/internal/contract"
+	"cxrepro/internal/dataset"
+	"cxrepro/internal/report"
+	"cxrepro/internal/stats"
+)
+
+// Names of formulas of counts.
+const (
+	formulaKept      = "kept"
+	formulaLabelled  = "labelled"
+	formulaLabel     = "label_share"
+	formulaQuestions = "questions"
+)
+
+// findingSpec is the spec whose expected figures are the published counts of CheXStruct: they lie
+// there because the summary of a run names them.
+const findingSpec = "chexstruct/spec.yaml"
+
+// FindingClaims returns the published counts of CheXStruct, with those that they are of.
+//
+// Source: [paper] table 6 and appendix A.3.1, as the experiment's spec states them.
+func FindingClaims() (list []Claim, counts []stats.Proportion, err error) {
+	data, err := experiments.Files.ReadFile(findingSpec)
+	if err != nil {
+		return nil, nil, fmt.Errorf("claims: %w", err)
+	}
+	spec, err := experiments.Parse(findingSpec, data)
+	if err != nil {
+		return nil, nil, err
+	}
+	e := spec.Expected
+	add := func(id, formula, of string, k, n int) {
+		list = append(list, Claim{
+			ID: id, Paper: CheXStruct, Source: e.Source, Printed: report.Number(k), Formula: formula,
+			Population: of, Rounding: "a count",
+		})
+		counts = append(counts, stats.Proportion{K: k, N: n})
+	}
+	add("chexstruct/kept", formulaKept, "dataset=mimic-cxr-jpg view=PA,AP: images", e.Kept, e.Images)
+	add("chexstruct/removed", formulaKept, "dataset=mimic-cxr-jpg view=PA,AP: images", e.Images-e.Kept, e.Images)
+	for _, t := range e.Tasks {
+		add(contract.LabelRef(t.Task, "").String(), formulaLabelled, "task="+t.Task+": images kept by the global filter", t.Total, e.Kept)
+		for _, l := range sortedLabels(t.Labels) {
+			add(contract.LabelRef(t.Task, l).String(), formulaLabel, "task="+t.Task+": images with a label", t.Labels[l], t.Total)
+		}
+	}
+	return list, counts, nil
+}
+
+func sortedLabels(labels map[string]int) []string {
+	var names []string
+	for l := range labels {
+		names = append(names, l)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// findings checks the published counts against the tables of a run that names them.
+func (c *Checked) findings(s *contract.Summary) error {
+	list, counts, err := FindingClaims()
+	if err != nil {
+		return err
+	}
+	overlaps, err := PublishedOverlaps()
+	if err != nil {
+		return err
+	}
+	c.Outside = append(c.Outside, Outside{CheXStruct, 3 * len(overlaps.Rows), "overlaps of masks are measured by `cxrepro segment eval`, not by a reproduction"})
+	if s == nil || s.Expected == "" {
+		c.Outside = append(c.Outside, Outside{CheXStruct, len(list), "the spec of this run states no published counts: it is over other images"})
+		return nil
+	}
+	ours := countsOf(s)
+	for i, claim := range list {
+		r := Result{Claim: claim, Evaluation: -1}
+		p, ok := ours[claim.ID]
+		if !ok {
+			r.Verdict, r.Why = report.NotComputable, "this run has no such count"
+			c.Results = append(c.Results, r)
+			continue
+		}
+		cell := report.Share(p.K, p.N, claim.Formula).Against(report.Published{K: counts[i].K, N: counts[i].N})
+		r.Ours, r.Known, r.Counted, r.Verdict = report.Number(p.K), true, p, cell.Verdict
+		if r.Verdict == report.NotComputable {
+			r.Why = "nothing is counted"
+		}
+		c.Results = append(c.Results, r)
+	}
+	return nil
+}
+
+// countsOf are our counts by the names of the claims.
+func countsOf(s *contract.Summary) map[string]stats.Proportion {
+	out := map[string]stats.Proportion{
+		"chexstruct/kept":    {K: s.Global.Kept, N: s.Images.Images},
+		"chexstruct/removed": {K: s.Global.Removed, N: s.Images.Images},
+	}
+	for _, l := range s.Labels() {
+		out[l.Ref.String()] = stats.Proportion{K: l.K, N: l.N}
+	}
+	return out
+}
+
+// benchmark checks the numbers of cases and questions of the released benchmark.
+func (c *Checked) benchmark(in Input) {
+	want := dataset.CXRBRelease
+	type count struct {
+		name, of string
+		k, ours  int
+	}
+	list := []count{
+		{"cases", "cases of the release", want.Cases, 0}, {"path1", "rounds of Path 1", want.Path1, 0}, {"path2", "stages of Path 2", want.Path2, 0},
+		{"re_path1", "rounds of the re-evaluated Path 1", want.RePath1, 0}, {"pairs", "question-answer pairs in all", want.Pairs(), 0},
+	}
+	if in.Summary == nil || in.Tally == nil || !in.Released || in.Summary.Benchmark.Cases != want.Cases {
+		c.Outside = append(c.Outside, Outside{CXReasonBench, len(list), "the numbers of questions are of the whole released benchmark, which this run did not ask"})
+		return
+	}
+	t := in.Tally
+	ours := []int{in.Summary.Benchmark.Cases, t.Path1, t.Path2, t.RePath1, t.Pairs()}
+	for i, x := range list {
+		r := Result{Evaluation: -1, Ours: report.Number(ours[i]), Known: true, Counted: stats.Proportion{K: ours[i], N: ours[i]}}
+		r.Claim = Claim{ID: "benchmark/" + x.name, Paper: CXReasonBench, Source: "Section 3 and appendix B", Printed: report.Number(x.k), Formula: formulaQuestions, Population: x.of, Rounding: "a count"}
+		r.Verdict = report.Count(ours[i], formulaQuestions).Against(report.Published{K: x.k}).Verdict
+		c.Results = append(c.Results, r)
+	}
+}
