@@ -192,6 +192,7 @@ func commands(a *app) []*cobra.Command {
 		newPauseCommand(a),
 		newPhantomCommand(a),
 		newReportCommand(a),
+		newCheckCommand(a),
 		newRescoreCommand(a),
 		newResponderCommand(a),
 		newResumeCommand(a),

@@ -54,6 +54,11 @@ func evaluatedStore(t *testing.T, faults string) (string, *evaltest.Lab) {
 	lab := evaltest.New(t, store, evaltest.Options{
 		Tasks: []cxreasonbench.Task{cxreasonbench.Tasks()[0], cxreasonbench.Tasks()[10]}, Cases: 6,
 		Models: []responder.Model{some, {Name: "oracle", Behaviour: responder.Oracle}}, Judge: &judge, Sampling: []string{"greedy", "draws3"}, Faults: faults,
+		Change: func(c *experiments.ModelCard) {
+			if c.Name == some.Name {
+				c.Title = "GPT-4.1" // a model that the paper has figures of
+			}
+		},
 	})
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)))
@@ -140,6 +145,7 @@ func TestReport(t *testing.T) {
 	if n := lab.Responder.Counts().Requests; n != asked {
 		t.Errorf("reports made %d calls", n-asked)
 	}
+	testCheck(t, store)
 	testCredentialed(t, store)
 	testRescore(t, store)
 	if n := lab.Responder.Counts().Requests; n != asked {
