@@ -97,3 +97,22 @@ func (c *Catalog) rows(ctx context.Context, fn func(*sql.Rows) error, query stri
 	}
 	return rows.Err()
 }
+
+// Use counts what one reproduction computed itself with something.
+type Use struct {
+	Reproduction string `json:"reproduction"`
+	Keys         int64  `json:"keys"`
+}
+
+// UsesOf counts by reproduction the keys that used a digest under a name, such as the calls of a
+// checkpoint's weights under "model", in the order of the reproductions' names.
+func (c *Catalog) UsesOf(ctx context.Context, d artifacts.Digest, name string) (out []Use, err error) {
+	err = c.rows(ctx, func(rows *sql.Rows) error {
+		var u Use
+		err := rows.Scan(&u.Reproduction, &u.Keys)
+		out = append(out, u)
+		return err
+	}, `SELECT coalesce(n.name, ''), count(DISTINCT l.via) FROM links l JOIN steps s ON s.key = l.via LEFT JOIN names n ON n.id = s.reproduction
+		WHERE l.dst = ? AND l.name = ? GROUP BY 1 ORDER BY 1`, number(d), nameNumber(name))
+	return out, err
+}

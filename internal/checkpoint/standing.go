@@ -94,35 +94,35 @@ func StandingOf(ctx context.Context, store *artifacts.Repository, weights artifa
 // Judged returns the digests of the radiographs that a benchmark asks about, each once, in
 // ascending order.
 func Judged(ctx context.Context, store *artifacts.Repository, benchmark artifacts.Ref) ([]artifacts.Digest, error) {
+	refs, err := judged(ctx, store, benchmark)
+	return sortedDigests(refs), err
+}
+
+// judged returns the radiographs of a benchmark; the size of one that is no blob is not known.
+// A case of a release does not name its image: its radiographs are those of its pictures that
+// are not drawn, which are named from the root of their folder.
+func judged(ctx context.Context, store *artifacts.Repository, benchmark artifacts.Ref) (map[artifacts.Digest]artifacts.Ref, error) {
 	b, err := read[contract.Benchmark](ctx, store, benchmark)
 	if err != nil {
 		return nil, err
 	}
-	var out []artifacts.Digest
+	out := map[artifacts.Digest]artifacts.Ref{}
 	for _, c := range b.Cases {
 		doc, err := read[contract.CaseDoc](ctx, store, c.Doc)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Radiographs(&doc)...)
-	}
-	slices.SortFunc(out, func(a, b artifacts.Digest) int { return slices.Compare(a[:], b[:]) })
-	return slices.Compact(out), nil
-}
-
-// Radiographs returns the radiographs of a case: its image, or, for a case of a release, which
-// names none, the pictures of its first questions.
-func Radiographs(doc *contract.CaseDoc) (out []artifacts.Digest) {
-	if !doc.Image.IsZero() {
-		return []artifacts.Digest{doc.Image}
-	}
-	for path, ref := range doc.Pictures {
-		// Drawn pictures are named from the root of their folder, radiographs below files/.
-		if !strings.HasPrefix(path, "/") {
-			out = append(out, ref.Digest)
+		if !doc.Image.IsZero() {
+			out[doc.Image] = artifacts.Ref{Digest: doc.Image}
+			continue
+		}
+		for path, ref := range doc.Pictures {
+			if !strings.HasPrefix(path, "/") {
+				out[ref.Digest] = ref
+			}
 		}
 	}
-	return out
+	return out, nil
 }
 
 // records are the checkpoints and comparisons of a store.

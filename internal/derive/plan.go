@@ -26,12 +26,8 @@ func NewPlan(p *experiments.Plan, ref artifacts.Ref) (*Plan, error) {
 	if err != nil {
 		return nil, contract.Fail(contract.ErrTypeSpec, "plan %s: %w", ref.Digest.Short(), err)
 	}
-	l := p.Spec.Dataset.Limits
-	out := &Plan{
-		Plan: p, Ref: ref, Rules: rules, Tasks: []chexstruct.Task{chexstruct.Global},
-		Decoding: contract.Decoding{Version: cxr.DecoderVersion, MaxBytes: l.MaxBytes, MaxPixels: l.MaxPixels},
-		Limits:   cxr.Limits{MaxBytes: l.MaxBytes, MaxPixels: l.MaxPixels},
-	}
+	out := &Plan{Plan: p, Ref: ref, Rules: rules, Tasks: []chexstruct.Task{chexstruct.Global}}
+	out.Decoding, out.Limits = Decoding(p.Spec.Dataset.Limits)
 	for _, name := range p.Spec.Tasks {
 		t, ok := chexstruct.ParseTask(name)
 		if !ok {
@@ -40,6 +36,11 @@ func NewPlan(p *experiments.Plan, ref artifacts.Ref) (*Plan, error) {
 		out.Tasks = append(out.Tasks, t)
 	}
 	return out, nil
+}
+
+// Decoding is how images are decoded under a spec's limits.
+func Decoding(l experiments.Limits) (contract.Decoding, cxr.Limits) {
+	return contract.Decoding{Version: cxr.DecoderVersion, MaxBytes: l.MaxBytes, MaxPixels: l.MaxPixels}, cxr.Limits{MaxBytes: l.MaxBytes, MaxPixels: l.MaxPixels}
 }
 
 // Class is the class that a store must be attested for to hold what is made from the plan's
