@@ -94,6 +94,16 @@ type ModelCard struct {
 	Note string `yaml:"note,omitempty" json:"-"`
 }
 
+// KnownAs is how the keys of calls name the model. Nobody knows what answers under a card that
+// pins nothing, so its name keeps it apart from others.
+func (c *ModelCard) KnownAs() lvlm.Identity {
+	id := c.Identity
+	if id.Weights.IsZero() && id.Provider == "" && id.Unpinned != "" {
+		id.Provider, id.Snapshot = "unpinned", c.Name
+	}
+	return id
+}
+
 // EvaluationOf is one model in one way of sampling: a line of the tables.
 type EvaluationOf struct {
 	// Index is its place in Plan.Evaluations.

@@ -170,13 +170,8 @@ func (q *Question) identify(d lvlm.Decoding) error {
 	if err != nil {
 		return contract.Fail(contract.ErrTypeSpec, "card %s: %w", q.Card.Name, err)
 	}
-	id := q.Card.Identity
-	if id.Weights.IsZero() && id.Provider == "" && id.Unpinned != "" {
-		// Nobody knows what answers. The card's name must keep it apart from others.
-		id.Provider, id.Snapshot = "unpinned", q.Card.Name
-	}
 	q.PictureRule = rule
-	q.Request = lvlm.Request{Model: id, Adapter: adapter, Pictures: rule.Version(), Decoding: d}
+	q.Request = lvlm.Request{Model: q.Card.KnownAs(), Adapter: adapter, Pictures: rule.Version(), Decoding: d}
 	return nil
 }
 
