@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"database/sql"
+	"math"
 	"slices"
 
 	"cxrepro/artifacts"
@@ -16,8 +17,8 @@ type Artifact struct {
 	Steps []Step
 	// Parameter is set where it is one; it lies in no store.
 	Parameter *Parameter
-	// Used is a name under which a step used it, empty where none did.
-	Used string
+	// Used are names under which steps used it, where no step gave it and it is no parameter.
+	Used []string
 }
 
 // Describe returns what is known of some artifacts, in the same order.
@@ -71,10 +72,30 @@ func (c *Catalog) Describe(ctx context.Context, ds []artifacts.Digest) ([]Artifa
 	return out, nil
 }
 
-// used finds one name. A checkpoint may be used by very many keys, so no more is read.
+// mostNames is how many names of one artifact are told.
+const mostNames = 16
+
+// used finds the names. A checkpoint may be used by very many keys, so the index is asked for
+// one name after the other.
 func (c *Catalog) used(ctx context.Context, a *Artifact) error {
-	return each(ctx, c.db, func(name string) error { a.Used = name; return nil },
-		`SELECT n.name FROM links l JOIN names n ON n.id = l.name WHERE l.dst = ? LIMIT 1`, number(a.Ref.Digest))
+	if len(a.Steps) > 0 || a.Parameter != nil {
+		return nil
+	}
+	for after := int64(math.MinInt64); len(a.Used) < mostNames; {
+		var next sql.NullInt64
+		if err := c.db.QueryRowContext(ctx, `SELECT min(name) FROM links WHERE dst = ? AND name > ?`, number(a.Ref.Digest), after).Scan(&next); err != nil {
+			return err
+		}
+		if !next.Valid {
+			break
+		}
+		after = next.Int64
+		if err := each(ctx, c.db, func(name string) error { a.Used = append(a.Used, name); return nil }, `SELECT name FROM names WHERE id = ?`, after); err != nil {
+			return err
+		}
+	}
+	slices.Sort(a.Used)
+	return nil
 }
 
 // numbersOf returns the numbers of digests, each once, in ascending order.
@@ -92,7 +113,7 @@ func numbersOf(ds []artifacts.Digest) []int64 {
 func (c *Catalog) Hops(ctx context.Context, ds []artifacts.Digest, way Direction, limit int) (out []Link, more bool, err error) {
 	from, _ := way.columns()
 	for chunk := range slices.Chunk(numbersOf(ds), atOnce) {
-		found, err := c.links(ctx, `WHERE l.`+from+` IN (`+marks(len(chunk))+`) ORDER BY l.src, l.dst, l.via, l.name LIMIT ?`, append(anys(chunk), limit-len(out)+1)...)
+		found, err := c.links(ctx, `WHERE l.`+from+` IN (`+marks(len(chunk))+`) ORDER BY `+way.order()+` LIMIT ?`, append(anys(chunk), limit-len(out)+1)...)
 		if err != nil {
 			return nil, false, err
 		}

@@ -162,6 +162,14 @@ const (
 	Up
 )
 
+// order is that of the index that finds links in a direction.
+func (d Direction) order() string {
+	if d == Up {
+		return "l.dst, l.name, l.src, l.via"
+	}
+	return "l.src, l.dst, l.via, l.name"
+}
+
 func (d Direction) columns() (from, to string) {
 	if d == Up {
 		return "dst", "src"
@@ -181,7 +189,7 @@ type Link struct {
 // Hop returns the links of an artifact in one direction, at most limit.
 func (c *Catalog) Hop(ctx context.Context, d artifacts.Digest, way Direction, limit int) (out []Link, err error) {
 	from, _ := way.columns()
-	return c.links(ctx, `WHERE l.`+from+` = ? ORDER BY l.src, l.dst, l.via, l.name LIMIT ?`, number(d), limit)
+	return c.links(ctx, `WHERE l.`+from+` = ? ORDER BY `+way.order()+` LIMIT ?`, number(d), limit)
 }
 
 func (c *Catalog) links(ctx context.Context, which string, args ...any) (out []Link, err error) {

@@ -16,7 +16,7 @@ import (
 )
 
 // version changes whenever the tables do; a catalog of another version is made anew.
-const version = "3"
+const version = "4"
 
 // tables hold numbers of digests and names; names and digests spell them out. Times are
 // nanoseconds since 1970, 0 for none. modified is the store's clock and no part of Digest.
@@ -44,7 +44,7 @@ var indexes = []string{
 	`steps_statement ON steps (statement)`,
 	`steps_step ON steps (step, finished)`,
 	`steps_reproduction ON steps (reproduction, step)`,
-	`links_dst ON links (dst, src)`,
+	`links_dst ON links (dst, name, src)`,
 	`links_via ON links (via)`,
 	`parameters_name ON parameters (name)`,
 }

@@ -112,7 +112,7 @@ func (b *batch) add(e entry) {
 	rec, p := e.record, &s.Predicate
 	key, result := b.digest(rec.Key.Digest), b.digest(rec.Result.Digest)
 	code := p.Code.Commit
-	if code == "" {
+	if code == "" || code == "unknown" {
 		code = p.Code.Binary
 	}
 	removed := 0
