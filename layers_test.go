@@ -62,6 +62,7 @@ var layers = []layer{
 	{name: "claims", folders: []string{"internal/claims"},
 		own:    append(append([]string{"experiments", "internal/contract", "internal/report/scoring", "internal/strictyaml", "internal/lru", "internal/lvlm/picture"}, nouns...), domain...),
 		denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio", "net/http", "os/exec", "log/slog", "C"}},
+	{name: "lineage", folders: []string{"internal/lineage"}, own: append([]string{"internal/lineage", "internal/catalog", "internal/contract", "internal/report/", "internal/lvlm/picture", "internal/lru", "experiments", "internal/strictyaml", "artifacts/"}, append(append([]string{}, nouns...), domain...)...), denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio", "net/http", "C"}},
 	{name: "viewcheck", folders: []string{"internal/viewcheck"}, own: append([]string{"internal/viewcheck", "internal/onnx", "internal/strictyaml"}, nouns...), denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio"}},
 }
 

@@ -192,6 +192,7 @@ func commands(a *app) []*cobra.Command {
 		newDoctorCommand(a),
 		newExplainCommand(a),
 		newOverlapCommand(a),
+		newLineageCommand(a),
 		newPauseCommand(a),
 		newPhantomCommand(a),
 		newReportCommand(a),

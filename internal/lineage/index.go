@@ -1,0 +1,147 @@
+package lineage
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"cxrepro/artifacts"
+	"cxrepro/internal/catalog"
+	"cxrepro/internal/report"
+)
+
+// Index answers one hop at a time; *catalog.Catalog is one.
+type Index interface {
+	Hops(ctx context.Context, ds []artifacts.Digest, way catalog.Direction, limit int) ([]catalog.Link, bool, error)
+	Via(ctx context.Context, keys []artifacts.Digest) ([]catalog.Link, error)
+	CallsOf(ctx context.Context, keys []artifacts.Digest) ([]catalog.Call, error)
+	Describe(ctx context.Context, ds []artifacts.Digest) ([]catalog.Artifact, error)
+}
+
+// Documents returns checked bytes; *artifacts.Repository is one.
+type Documents interface {
+	Get(ctx context.Context, ref artifacts.Ref) ([]byte, error)
+}
+
+// Explorer walks. It serves one goroutine.
+type Explorer struct {
+	index Index
+	docs  Documents
+	runs  []*Run
+
+	hops      map[hopKey][]catalog.Link
+	described map[artifacts.Digest]catalog.Artifact
+}
+
+type hopKey struct {
+	digest artifacts.Digest
+	way    Way
+}
+
+// New returns an explorer of a store. Runs are the reproductions whose figures are asked for;
+// rows that no run knows are not expanded.
+func New(index Index, docs Documents, runs []*Run) *Explorer {
+	x := &Explorer{index: index, docs: docs, runs: runs, hops: map[hopKey][]catalog.Link{}, described: map[artifacts.Digest]catalog.Artifact{}}
+	for _, r := range runs {
+		r.x = x
+	}
+	return x
+}
+
+// Bounds of what is held and of what one question brings.
+const (
+	mostHeld  = 200_000
+	mostLinks = 400_000
+	atOnce    = 256
+)
+
+// errGone: a document is no longer in the store.
+var errGone = errors.New("no longer in the store")
+
+// read decodes a document.
+func read[T any](ctx context.Context, docs Documents, ref artifacts.Ref) (v T, err error) {
+	data, err := docs.Get(ctx, ref)
+	if errors.Is(err, artifacts.ErrNotFound) || errors.Is(err, artifacts.ErrDigestMismatch) {
+		return v, fmt.Errorf("%s: %w", ref.Digest.Short(), errGone)
+	}
+	if err != nil {
+		return v, err
+	}
+	if err := json.Unmarshal(data, &v); err != nil {
+		return v, fmt.Errorf("read %s: %w", ref.Digest.Short(), err)
+	}
+	return v, nil
+}
+
+// fetch asks for the links and the descriptions that a batch of nodes will need, all at once.
+func (x *Explorer) fetch(ctx context.Context, ds []artifacts.Digest, way Way) error {
+	if len(x.hops) > mostHeld {
+		clear(x.hops)
+	}
+	var todo []artifacts.Digest
+	for _, d := range ds {
+		if _, ok := x.hops[hopKey{d, way}]; !ok && !d.IsZero() {
+			x.hops[hopKey{d, way}] = nil
+			todo = append(todo, d)
+		}
+	}
+	if len(todo) == 0 {
+		return nil
+	}
+	found, _, err := x.index.Hops(ctx, todo, catalog.Direction(way), mostLinks)
+	if err != nil {
+		return err
+	}
+	var ends []artifacts.Digest
+	for _, l := range found {
+		from, to := l.From, l.To
+		if way == Up {
+			from, to = to, from
+		}
+		x.hops[hopKey{from, way}] = append(x.hops[hopKey{from, way}], l)
+		ends = append(ends, to)
+	}
+	return x.describe(ctx, ends)
+}
+
+// describe fills in what is known of digests.
+func (x *Explorer) describe(ctx context.Context, ds []artifacts.Digest) error {
+	if len(x.described) > mostHeld {
+		clear(x.described)
+	}
+	var todo []artifacts.Digest
+	asked := map[artifacts.Digest]bool{}
+	for _, d := range ds {
+		if _, ok := x.described[d]; !ok && !asked[d] {
+			asked[d] = true
+			todo = append(todo, d)
+		}
+	}
+	found, err := x.index.Describe(ctx, todo)
+	for _, a := range found {
+		x.described[a.Ref.Digest] = a
+	}
+	return err
+}
+
+// links returns the links of one artifact.
+func (x *Explorer) links(ctx context.Context, d artifacts.Digest, way Way) ([]catalog.Link, error) {
+	if err := x.fetch(ctx, []artifacts.Digest{d}, way); err != nil {
+		return nil, err
+	}
+	return x.hops[hopKey{d, way}], nil
+}
+
+// artifact returns the node of a digest.
+func (x *Explorer) artifact(ctx context.Context, d artifacts.Digest) (Node, error) {
+	if err := x.describe(ctx, []artifacts.Digest{d}); err != nil {
+		return Node{}, err
+	}
+	return nodeOf(x.described[d]), nil
+}
+
+func number(n int) string { return report.Number(n) }
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,199 @@
+package lineage
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cxrepro/artifacts"
+	"cxrepro/internal/cxreasonbench"
+	"cxrepro/internal/report"
+	"cxrepro/internal/spelling"
+)
+
+// Cell returns a figure of a run's tables.
+//
+// Errors: *report.UnknownRefError with the nearest references.
+func (x *Explorer) Cell(ctx context.Context, r *Run, text string) (Node, error) {
+	if labels, err := r.Labels(ctx); err != nil {
+		return Node{}, err
+	} else if labels != nil {
+		var names []string
+		for _, l := range labels.Labels() {
+			if names = append(names, l.Ref.String()); l.Ref.String() == text {
+				return r.labelNode(ctx, l.Ref)
+			}
+		}
+		if ref, err := report.ParseRef(text); err == nil && len(names) > 0 && strings.HasPrefix(names[0], "t"+strconv.Itoa(ref.Table)+"/") {
+			return Node{}, &report.UnknownRefError{Ref: text, Near: spelling.Nearest(text, names, 3)}
+		}
+	}
+	evaluations, err := r.Evaluations(ctx)
+	if err != nil {
+		return Node{}, err
+	}
+	ref, err := cxreasonbench.FindCell(text, evaluations)
+	if err != nil {
+		return Node{}, err
+	}
+	return r.cellNode(ref), nil
+}
+
+// cellNode is a figure as a node, with its value.
+func (r *Run) cellNode(ref cxreasonbench.CellRef) Node {
+	n := Node{Kind: KindCell, Title: ref.Ref.String(), Reproduction: r.Receipt.Reproduction}
+	if f := ref.Figure(r.evaluations); f.Known {
+		n.Title += fmt.Sprintf(" = %.2f (k %d, n %d)", f.Value, f.K, f.N)
+	} else {
+		n.Title += " = N/A"
+	}
+	n.ID = string(KindCell) + ":" + r.Receipt.Reproduction + "/" + ref.Ref.String()
+	n.at = place{run: r, cell: &ref, evaluation: ref.Evaluation}
+	return n
+}
+
+// labelNode is a figure of the table of labels.
+func (r *Run) labelNode(ctx context.Context, ref report.Ref) (Node, error) {
+	labels, err := r.Labels(ctx)
+	if labels == nil || err != nil {
+		return Node{}, err
+	}
+	for _, l := range labels.Labels() {
+		if l.Ref == ref {
+			n := Node{Kind: KindCell, Title: fmt.Sprintf("%s = %d of %d", ref, l.K, l.N), Reproduction: r.Receipt.Reproduction}
+			n.ID = string(KindCell) + ":" + r.Receipt.Reproduction + "/" + ref.String()
+			n.at = place{run: r, label: &l}
+			return n, nil
+		}
+	}
+	return Node{}, &report.UnknownRefError{Ref: ref.String()}
+}
+
+// Case returns a case of a run's benchmark by its number.
+func (x *Explorer) Case(ctx context.Context, r *Run, n int) (Node, error) {
+	b, err := r.Benchmark(ctx)
+	if err != nil {
+		return Node{}, err
+	}
+	if b == nil || n < 0 || n >= len(b.Cases) {
+		have := 0
+		if b != nil {
+			have = len(b.Cases)
+		}
+		return Node{}, fmt.Errorf("reproduction %s has no case %d: its benchmark has %s", r.Receipt.Reproduction, n, KindCase.Count(have))
+	}
+	return x.caseNode(ctx, r, n)
+}
+
+func (x *Explorer) caseNode(ctx context.Context, r *Run, n int) (Node, error) {
+	b, err := r.Benchmark(ctx)
+	if err != nil {
+		return Node{}, err
+	}
+	node, err := x.artifact(ctx, b.Cases[n].Doc.Digest)
+	if err != nil {
+		return node, err
+	}
+	return r.named(node, n, b.Cases[n].Task), nil
+}
+
+// named says which case a document is.
+func (r *Run) named(n Node, number int, task cxreasonbench.Task) Node {
+	n.Kind, n.Title = KindCase, fmt.Sprintf("case %d, %s", number, words(task.String()))
+	n.at.run, n.at.number = r, number
+	return n.identify()
+}
+
+// Reproduction returns a run itself.
+func (x *Explorer) Reproduction(r *Run) Node { return r.node() }
+
+// Artifact returns the nodes of a digest: of an answer every call that gave it.
+func (x *Explorer) Artifact(ctx context.Context, d artifacts.Digest) ([]Node, error) {
+	n, err := x.artifact(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	a := x.described[d]
+	if n.Kind != KindCall {
+		return x.placed(ctx, n)
+	}
+	// One answer may be that of many calls.
+	var keys []artifacts.Digest
+	for _, s := range a.Steps {
+		keys = append(keys, s.Key.Digest)
+	}
+	return x.calls(ctx, keys)
+}
+
+// calls returns calls by their keys.
+func (x *Explorer) calls(ctx context.Context, keys []artifacts.Digest) ([]Node, error) {
+	calls, err := x.index.CallsOf(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	nodes := make([]Node, len(calls))
+	for i, c := range calls {
+		nodes[i] = callNode(c)
+	}
+	return nodes, nil
+}
+
+// placed names an artifact by its place in a run: a case by its number, an evaluation by its
+// model; a case of several runs is one in each.
+func (x *Explorer) placed(ctx context.Context, n Node) ([]Node, error) {
+	if n.Kind == KindModel || n.Kind == KindPrompt {
+		return []Node{x.titled(ctx, n)}, nil
+	}
+	for _, r := range x.runs {
+		switch n.Kind {
+		case KindCase:
+			number, ok, err := r.caseNumber(ctx, n.Digest)
+			if err != nil && !gone(err) {
+				return nil, err
+			}
+			if ok {
+				// One document stands for the case in every run that asks about it.
+				return []Node{r.named(n, number, r.bench.Cases[number].Task)}, nil
+			}
+		case KindEvaluation:
+			if i := slices.IndexFunc(r.Receipt.Evaluations, func(ref artifacts.Ref) bool { return ref.Digest == n.Digest }); i >= 0 {
+				return []Node{r.evaluationNode(i)}, nil
+			}
+		case KindFindings:
+			task, err := r.taskOf(ctx, n.Digest)
+			if err != nil && !gone(err) {
+				return nil, err
+			}
+			if task != "" {
+				n.Title = "findings of a window, " + words(task)
+				return []Node{n}, nil
+			}
+		case KindBenchmark:
+			if r.Receipt.Benchmark.Digest == n.Digest {
+				return []Node{r.benchmarkNode()}, nil
+			}
+		}
+	}
+	return []Node{n}, nil
+}
+
+// evaluationNode is one model in one way of sampling.
+func (r *Run) evaluationNode(i int) Node {
+	n := Node{Kind: KindEvaluation, Digest: r.Receipt.Evaluations[i].Digest, Title: "evaluation " + itoa(i), Reproduction: r.Receipt.Reproduction}
+	if r.summary != nil && i < len(r.summary.Evaluations) {
+		n.Title = r.summary.Evaluations[i].Name
+	}
+	n.at = place{run: r, evaluation: i}
+	return n.identify()
+}
+
+func (r *Run) benchmarkNode() Node {
+	n := Node{Kind: KindBenchmark, Digest: r.Receipt.Benchmark.Digest, Title: "benchmark", Reproduction: r.Receipt.Reproduction}
+	if r.bench != nil {
+		n.Title = fmt.Sprintf("benchmark, %s", KindCase.Count(len(r.bench.Cases)))
+	}
+	n.at.run = r
+	return n.identify()
+}
