@@ -77,6 +77,11 @@ func (u *Audit) assessed(ctx context.Context) (*derive.Dataset, []contract.Asses
 	return data, assessed, nil
 }
 
+// FindingsTables loads the tables of the findings as they were recorded.
+func (u *Audit) FindingsTables(ctx context.Context) (*contract.Summary, error) {
+	return getJSON[*contract.Summary](ctx, u.a.opts.Store, u.r.Summary)
+}
+
 // Evaluations is how many evaluations there are.
 func (u *Audit) Evaluations() int { return len(u.r.Evaluations) }
 

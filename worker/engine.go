@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
@@ -25,6 +26,19 @@ type engines struct {
 	key  string
 	pool *segment.Pool
 	now  *activities.Engine
+}
+
+// Engine returns what opens the model of a plan for those who are no worker, and what closes it.
+// Of o, Store, Cache and Library are needed.
+func Engine(o Options) (get func(ctx context.Context, p *experiments.Plan) (*activities.Engine, error), stop func() error) {
+	if o.GPUSlots == 0 {
+		o.GPUSlots = 1
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	e := &engines{opts: o}
+	return e.get, e.close
 }
 
 // get returns the model of a plan. A model that cannot serve here is an error at the first

@@ -28,13 +28,19 @@ func launch(ctx context.Context, c client.Client, p *planned, queue string, tuni
 		WorkflowIDReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 		TypedSearchAttributes:    attrs,
-	}, contract.Launch.Name, contract.LaunchInput{Common: contract.Common{
-		Plan: p.plan, Spec: p.id, Paper: p.spec.Paper, DataUse: use, Queue: queue, Tuning: tuning.WithDefaults(), Benchmark: benchmarkOf(p),
-	}})
+	}, contract.Launch.Name, contract.LaunchInput{Common: commonOf(p, queue, tuning)})
 	if err != nil {
 		return nil, serverError(err)
 	}
 	return run, nil
+}
+
+// commonOf is what every workflow of a plan hands on.
+func commonOf(p *planned, queue string, tuning contract.Tuning) contract.Common {
+	return contract.Common{
+		Plan: p.plan, Spec: p.id, Paper: p.spec.Paper, DataUse: p.spec.Dataset.DataUse, Queue: queue,
+		Tuning: tuning.WithDefaults(), Benchmark: benchmarkOf(p),
+	}
 }
 
 // benchmarkOf is the source of the benchmark that an experiment asks about, "" without one.

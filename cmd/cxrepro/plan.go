@@ -26,6 +26,8 @@ type planned struct {
 	doc  *experiments.Plan
 	plan artifacts.Ref
 	id   string
+	// over, if set, is data that were read before: nothing is read again.
+	over *contract.ReproductionInput
 }
 
 // prepare reads a spec, pins what it names and stores the plan, so that any worker that

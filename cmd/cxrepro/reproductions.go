@@ -19,6 +19,8 @@ type remembered struct {
 	known
 	// receipt is there when it has ended by itself: finished, or with undetermined cases.
 	receipt *contract.Receipt
+	// ref names the receipt in the store.
+	ref artifacts.Ref
 	// asks: its spec asks models.
 	asks bool
 }
@@ -95,7 +97,7 @@ func rememberedReceipt(ctx context.Context, store *artifacts.Repository, ref art
 		return nil, fmt.Errorf("receipt %s: %w", ref, err)
 	}
 	k := known{ID: r.Reproduction, Name: r.Name, State: stateUnfinished, Started: r.Launched, Closed: &r.Ended, Paper: r.Paper, DataUse: r.DataUse}
-	return &remembered{known: k, receipt: &r, asks: !r.Tables.IsZero()}, nil
+	return &remembered{known: k, receipt: &r, ref: ref, asks: !r.Tables.IsZero()}, nil
 }
 
 // rememberedPin reads what an open pin keeps: the receipt of a reproduction with

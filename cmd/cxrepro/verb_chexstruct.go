@@ -27,7 +27,7 @@ func newChexstructCommand(a *app) *cobra.Command {
 			return usageError("see `"+c.CommandPath()+" --help`", "chexstruct needs a subcommand: assess, export, review, thresholds")
 		},
 	}
-	c.AddCommand(newAssessCommand(a), newExportCommand(a), newReviewCommand(a), newThresholdsCommand(a))
+	c.AddCommand(newAssessCommand(a), newChexstructExportCommand(a), newReviewCommand(a), newThresholdsCommand(a))
 	return c
 }
 

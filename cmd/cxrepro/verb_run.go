@@ -141,8 +141,15 @@ func (a *app) runSpec(ctx context.Context, file string, f runFlags) (*outcome, e
 	if err != nil {
 		return nil, err
 	}
-	if err := needData(p, f.worker.data); err != nil {
-		return nil, err
+	return a.runPlanned(ctx, store, p, f)
+}
+
+// runPlanned runs a plan that is in the store to its end.
+func (a *app) runPlanned(ctx context.Context, store *artifacts.Repository, p *planned, f runFlags) (*outcome, error) {
+	if p.over == nil {
+		if err := needData(p, f.worker.data); err != nil {
+			return nil, err
+		}
 	}
 	if err := f.worker.readEndpoints(); err != nil {
 		return nil, err
@@ -155,7 +162,7 @@ func (a *app) runSpec(ctx context.Context, file string, f runFlags) (*outcome, e
 	if err != nil {
 		return nil, err
 	}
-	if !f.worker.noGPU() {
+	if !f.worker.noGPU() && p.over == nil {
 		if err := s.work.Preload(ctx, p.doc); err != nil {
 			return nil, errors.Join(modelError(err), s.close())
 		}
@@ -179,6 +186,11 @@ func (a *app) runSpec(ctx context.Context, file string, f runFlags) (*outcome, e
 	r, sum, err := loadReceipt(ctx, s.store, ref)
 	if err := errors.Join(err, s.close()); err != nil {
 		return nil, err
+	}
+	if !r.Incomplete() {
+		if err := a.attestReproduction(ctx, store, ref); err != nil {
+			a.say("not signed: " + err.Error())
+		}
 	}
 	return &outcome{store: store, receipt: r, summary: sum}, nil
 }
@@ -224,6 +236,9 @@ func (a *app) reproduce(ctx context.Context, s *session, d display, p *planned, 
 
 func (a *app) reproduceOnce(ctx context.Context, s *session, d display, p *planned, f runFlags) (artifacts.Ref, error) {
 	c := s.conn.Client
+	if p.over != nil {
+		return a.reproduceOver(ctx, s, d, p, f)
+	}
 	run, err := launch(ctx, c, p, f.worker.queue, f.tuning)
 	if err != nil {
 		return artifacts.Ref{}, err

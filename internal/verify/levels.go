@@ -1,0 +1,445 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"cxrepro/activities"
+	"cxrepro/artifacts"
+	"cxrepro/internal/contract"
+	"cxrepro/internal/cxreasonbench"
+)
+
+// levels finds out how far every unit comes.
+func (v *verifier) levels(ctx context.Context) error {
+	if v.audit == nil {
+		return nil
+	}
+	if err := v.units(ctx); err != nil {
+		return err
+	}
+	if v.broken != "" {
+		for i := range v.out.Units {
+			v.out.Units[i].Level, v.out.Units[i].Why = 0, v.broken
+		}
+		return v.tables(ctx)
+	}
+	for _, level := range []struct {
+		level int
+		check func(ctx context.Context) error
+	}{{Tables, v.level2}, {Outcomes, v.level3}, {Images, v.level4}} {
+		if v.o.Level < level.level {
+			break
+		}
+		if err := level.check(ctx); err != nil {
+			return err
+		}
+	}
+	for i := range v.out.Units {
+		if u := &v.out.Units[i]; u.Why == "" && u.Level < Images && u.Level >= v.o.Level {
+			u.Why = fmt.Sprintf("level %d was the highest that was asked for", v.o.Level)
+		}
+	}
+	return v.tables(ctx)
+}
+
+// units lists what levels are found out for.
+func (v *verifier) units(ctx context.Context) error {
+	r := v.audit.Receipt()
+	if !r.Summary.IsZero() {
+		v.out.Units = append(v.out.Units, Unit{Findings: true, Evaluation: -1, Level: Bytes})
+	}
+	for i := range v.audit.Evaluations() {
+		doc, err := v.audit.Evaluation(ctx, i)
+		if err != nil {
+			if err := v.unreadable(err); err != nil {
+				return err
+			}
+			v.out.Units = append(v.out.Units, Unit{Evaluation: i, Why: "the document of the evaluation cannot be read: " + brief(err)})
+			continue
+		}
+		for _, t := range doc.Tasks {
+			v.out.Units = append(v.out.Units, Unit{Evaluation: i, Path: cxreasonbench.Path1, Task: t.Task, Level: Bytes})
+			if doc.Evaluation.Path2 {
+				v.out.Units = append(v.out.Units, Unit{Evaluation: i, Path: cxreasonbench.Path2, Task: t.Task, Level: Bytes})
+			}
+		}
+	}
+	return nil
+}
+
+// unreadable passes on errors that are of the store, not of one object.
+func (v *verifier) unreadable(err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, artifacts.ErrUnreachable) || errors.Is(err, artifacts.ErrDenied) {
+		return err
+	}
+	return nil
+}
+
+// brief is an error for a table: without the operations around it.
+func brief(err error) string {
+	switch {
+	case errors.Is(err, artifacts.ErrNotFound):
+		text := err.Error()
+		if i := strings.Index(text, ": get "); i > 0 {
+			text = text[:i]
+		}
+		return text + " (withheld or not there)"
+	case errors.Is(err, artifacts.ErrDigestMismatch):
+		return err.Error()
+	}
+	return err.Error()
+}
+
+// stop keeps a unit at its level and says why. Bytes that are wrong take it down to 0.
+func (v *verifier) stop(u *Unit, err error) {
+	if errors.Is(err, artifacts.ErrDigestMismatch) && u.Level == Bytes {
+		u.Level = 0
+	}
+	u.Why = brief(err)
+}
+
+// level2 recomputes every table from outcome records.
+func (v *verifier) level2(ctx context.Context) error {
+	checked, r := int64(0), v.audit.Receipt()
+	var findings artifacts.Digest
+	for i := range v.out.Units {
+		u := &v.out.Units[i]
+		if !u.Findings {
+			continue
+		}
+		checked++
+		tables, results, err := v.audit.Findings(ctx)
+		findings = results.Digest
+		switch {
+		case err != nil:
+			if err := v.unreadable(err); err != nil {
+				return err
+			}
+			v.stop(u, err)
+		case tables.Digest != r.Summary.Digest:
+			v.differ(u, Tables, Fault{
+				Object: artifacts.BlobObject(r.Summary.Digest), What: "the tables of the findings",
+				Detail: fmt.Sprintf("recorded is %s, from the rows follows %s", r.Summary.Digest.Short(), tables.Digest.Short()),
+			})
+		default:
+			u.Level = Tables
+		}
+	}
+	evaluations, err := v.count(ctx)
+	if err != nil {
+		return err
+	}
+	if err := v.results(ctx, findings); err != nil {
+		return err
+	}
+	v.out.Steps = append(v.out.Steps, Step{Level: Tables, Checked: checked + evaluations, Done: v.said(Tables, "tables from findings and pages of dialogues"), Open: v.why(Tables)})
+	return nil
+}
+
+// differ notes a difference and keeps the unit below the level.
+func (v *verifier) differ(u *Unit, level int, f Fault) {
+	f.Level = level
+	v.out.fault(f)
+	u.Level, u.Why = min(u.Level, level-1), f.What+": "+f.Detail
+}
+
+// count recomputes the figures of every evaluation and compares them one by one.
+func (v *verifier) count(ctx context.Context) (int64, error) {
+	if v.audit.Evaluations() == 0 {
+		return 0, nil
+	}
+	recorded, err := v.audit.Summary(ctx)
+	if err != nil {
+		if err := v.unreadable(err); err != nil {
+			return 0, err
+		}
+		v.each(-1, func(u *Unit) { v.stop(u, fmt.Errorf("the tables: %w", err)) })
+		return 0, nil
+	}
+	if frame, err := v.audit.Frame(ctx); err == nil {
+		v.frame(recorded, frame)
+	}
+	for i := range v.audit.Evaluations() {
+		if i >= len(recorded.Evaluations) {
+			return int64(i), fmt.Errorf("the tables hold %d evaluations, there are %d", len(recorded.Evaluations), v.audit.Evaluations())
+		}
+		v.o.Progress("tables", int64(i))
+		got, err := v.audit.Count(ctx, i)
+		if err != nil {
+			if err := v.unreadable(err); err != nil {
+				return 0, err
+			}
+			v.each(i, func(u *Unit) { v.stop(u, err) })
+			continue
+		}
+		cells := unlikeCells(&recorded.Evaluations[i], got)
+		v.each(i, func(u *Unit) { u.Level = Tables })
+		for _, c := range cells {
+			f := Fault{Level: Tables, Object: artifacts.BlobObject(v.audit.Receipt().Tables.Digest), What: c.what, Detail: c.detail}
+			v.out.fault(f)
+			v.each(i, func(u *Unit) {
+				if c.concerns(u) {
+					u.Level, u.Why = Bytes, f.What+": "+f.Detail
+				}
+			})
+		}
+	}
+	return int64(v.audit.Evaluations()), nil
+}
+
+// each calls fn for the units of an evaluation, or of all (-1), that can still be read.
+func (v *verifier) each(i int, fn func(*Unit)) {
+	for k := range v.out.Units {
+		if u := &v.out.Units[k]; !u.Findings && (i < 0 || u.Evaluation == i) && u.Why == "" {
+			fn(u)
+		}
+	}
+}
+
+// frame compares what the tables say beside figures.
+func (v *verifier) frame(recorded, want *contract.EvaluationSummary) {
+	a, b := *recorded, *want
+	a.Evaluations, b.Evaluations = nil, nil
+	if x, y := canonical(a), canonical(b); x != y {
+		v.out.fault(Fault{
+			Level: Tables, Object: artifacts.BlobObject(v.audit.Receipt().Tables.Digest), What: "what the tables say of benchmark, rules and judge",
+			Detail: "it is not what plan and benchmark say",
+		})
+	}
+}
+
+func canonical(x any) string {
+	text, err := artifacts.Canonical(x)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// results compares the list behind the result digest.
+func (v *verifier) results(ctx context.Context, findings artifacts.Digest) error {
+	r := v.audit.Receipt()
+	want := findings
+	if !r.Benchmark.IsZero() {
+		if findings.IsZero() && !r.Summary.IsZero() {
+			return nil // the findings could not be read
+		}
+		ref, err := v.audit.Results(findings)
+		if err != nil {
+			return err
+		}
+		want = ref.Digest
+	}
+	if want.IsZero() || want == r.ResultDigest {
+		return nil
+	}
+	v.out.fault(Fault{
+		Level: Tables, Object: artifacts.BlobObject(r.Results.Digest), What: "the result digest",
+		Detail: fmt.Sprintf("the receipt names %s; findings, benchmark, dialogues and tables give %s", r.ResultDigest.Short(), want.Short()),
+	})
+	return ctx.Err()
+}
+
+// level3 runs every dialogue again over the recorded answers.
+func (v *verifier) level3(ctx context.Context) error {
+	checked := int64(0)
+	for i := range v.audit.Evaluations() {
+		doc, err := v.audit.Evaluation(ctx, i)
+		if err != nil {
+			continue // said at L2
+		}
+		for _, t := range doc.Tasks {
+			for k := range v.out.Units {
+				u := &v.out.Units[k]
+				if u.Findings || u.Evaluation != i || u.Task != t.Task || u.Level < Tables {
+					continue
+				}
+				v.o.Progress("dialogues", checked)
+				found, err := v.audit.Dialogues(ctx, doc, t, u.Path)
+				if err != nil {
+					if err := v.unreadable(err); err != nil {
+						return err
+					}
+					v.stop(u, err)
+					continue
+				}
+				checked += int64(t.Cases)
+				if len(found) == 0 {
+					u.Level = Outcomes
+				}
+				for _, d := range found {
+					v.differ(u, Outcomes, Fault{Object: d.Object, What: d.What, Detail: d.Detail})
+				}
+			}
+		}
+	}
+	if v.audit.Evaluations() > 0 {
+		v.out.Steps = append(v.out.Steps, Step{Level: Outcomes, Checked: checked, Done: v.said(Outcomes, "dialogues run again over the recorded answers"), Open: v.why(Outcomes)})
+	}
+	return nil
+}
+
+// level4 measures every image again and builds the questions again.
+func (v *verifier) level4(ctx context.Context) error {
+	step := Step{Level: Images}
+	var sum activities.Window
+	findings := v.findings()
+	if findings != nil && findings.Level >= Tables {
+		if err := v.measure(ctx, findings, &sum); err != nil {
+			return err
+		}
+		step.Checked += int64(sum.Images)
+	}
+	built, err := v.build(ctx)
+	if err != nil {
+		return err
+	}
+	step.Checked += int64(built.Built)
+	step.Done = imagesSaid(sum, built)
+	step.Open = v.why(Images)
+	if sum.Images > 0 && sum.Pictures < sum.Images {
+		step.Open = joined(step.Open, fmt.Sprintf("of %d images no picture is at hand (--data): their facts and masks are taken as they are", sum.Images-sum.Pictures))
+	} else if sum.Images > 0 && sum.Masks == 0 {
+		step.Open = joined(step.Open, "masks are taken as they are (--segment runs the model)")
+	}
+	if len(sum.Other) > 0 {
+		step.Open = joined(step.Open, fmt.Sprintf("the model gave other masks of %d images than the recorded ones, which inference does not promise to repeat; the findings follow from those", len(sum.Other)))
+	}
+	v.out.Steps = append(v.out.Steps, step)
+	return nil
+}
+
+func joined(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
+}
+
+func (v *verifier) findings() *Unit {
+	for i := range v.out.Units {
+		if v.out.Units[i].Findings {
+			return &v.out.Units[i]
+		}
+	}
+	return nil
+}
+
+// measure computes the findings of every window anew.
+func (v *verifier) measure(ctx context.Context, u *Unit, sum *activities.Window) error {
+	n, err := v.audit.Windows(ctx)
+	if err != nil {
+		return v.unreadable(err)
+	}
+	level := Images
+	for i := range n {
+		v.o.Progress("images", int64(sum.Images))
+		w, err := v.audit.Measure(ctx, i, v.o.Segment)
+		if err != nil {
+			if err := v.unreadable(err); err != nil {
+				return err
+			}
+			v.stop(u, err)
+			level = 0
+			continue
+		}
+		sum.Images += w.Images
+		sum.Pictures += w.Pictures
+		sum.Masks += w.Masks
+		sum.Other = append(sum.Other, w.Other...)
+		for _, d := range w.Found {
+			v.differ(u, Images, Fault{Object: d.Object, What: d.What, Detail: d.Detail})
+			level = 0
+		}
+	}
+	u.Level = max(u.Level, level)
+	return nil
+}
+
+// build builds the benchmark anew, and says of every task how far it comes.
+func (v *verifier) build(ctx context.Context) (activities.Cases, error) {
+	out, err := v.audit.Benchmark(ctx)
+	if err != nil {
+		if err := v.unreadable(err); err != nil {
+			return out, err
+		}
+		v.eachAt(Outcomes, func(u *Unit) { u.Why = "the questions cannot be built again: " + brief(err) })
+		return out, nil
+	}
+	findings := v.findings()
+	for _, d := range out.Found {
+		v.out.fault(Fault{Level: Images, Object: d.Object, What: d.What, Detail: d.Detail})
+	}
+	v.eachAt(Outcomes, func(u *Unit) {
+		switch {
+		case len(out.Found) > 0:
+			u.Why = out.Found[0].What + ": " + out.Found[0].Detail
+		case findings == nil:
+			u.Why = "the benchmark is a release: its questions and pictures are taken as they are"
+		case findings.Level < Images:
+			u.Why = "the findings that the questions are built from reach no more than level " + fmt.Sprint(findings.Level)
+		case out.NoPicture > 0:
+			u.Why = fmt.Sprintf("the radiographs of %d cases are not at hand (--data)", out.NoPicture)
+		default:
+			u.Level = Images
+		}
+	})
+	return out, nil
+}
+
+// eachAt calls fn for the units of evaluations that reached a level.
+func (v *verifier) eachAt(level int, fn func(*Unit)) {
+	for i := range v.out.Units {
+		if u := &v.out.Units[i]; !u.Findings && u.Level == level && u.Why == "" {
+			fn(u)
+		}
+	}
+}
+
+func imagesSaid(sum activities.Window, built activities.Cases) string {
+	var parts []string
+	if sum.Images > 0 {
+		parts = append(parts, fmt.Sprintf("%d images measured again from their masks", sum.Images))
+	}
+	if sum.Pictures > 0 {
+		parts = append(parts, fmt.Sprintf("facts of %d from their pictures", sum.Pictures))
+	}
+	if sum.Masks > 0 {
+		parts = append(parts, fmt.Sprintf("masks of %d made again", sum.Masks))
+	}
+	if built.Built > 0 {
+		parts = append(parts, fmt.Sprintf("questions and pictures of %d cases built again", built.Built))
+	}
+	if len(parts) == 0 {
+		return "nothing could be measured or built again"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// said counts the units that reached a level.
+func (v *verifier) said(level int, what string) string {
+	n, all := 0, 0
+	for _, u := range v.out.Units {
+		if level == Outcomes && u.Findings {
+			continue
+		}
+		all++
+		if u.Level >= level {
+			n++
+		}
+	}
+	return fmt.Sprintf("%s: %d of %d units", what, n, all)
+}
+
+// why is the first reason for which a unit did not reach a level.
+func (v *verifier) why(level int) string {
+	for _, u := range v.out.Units {
+		if u.Level < level && u.Why != "" && !(level == Outcomes && u.Findings) {
+			return u.Why
+		}
+	}
+	return ""
+}
