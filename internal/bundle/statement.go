@@ -71,13 +71,20 @@ func (c Claim) statement(kind string, key *attest.Key, subject ...provenance.Des
 // SignReproduction signs what a reproduction consists of. It returns the envelope as bytes.
 func SignReproduction(key *attest.Key, c Claim) ([]byte, error) {
 	return seal(key, c.statement(ReproductionPredicate, key,
-		provenance.Describe("receipt", c.Receipt), provenance.DescribeDigest("result", c.Result)))
+		typed("receipt", c.Receipt.Digest, c.Receipt.MediaType), provenance.DescribeDigest("result", c.Result)))
 }
 
 // signBundle signs bundle.json.
 func signBundle(key *attest.Key, c Claim, manifest []byte) ([]byte, error) {
-	ref := artifacts.Ref{Digest: artifacts.Sum(manifest), Size: int64(len(manifest)), MediaType: "application/json"}
-	return seal(key, c.statement(BundlePredicate, key, provenance.Describe(ManifestFile, ref)))
+	return seal(key, c.statement(BundlePredicate, key, typed(ManifestFile, artifacts.Sum(manifest), "application/json")))
+}
+
+// typed names a subject without its size: what is signed holds in-toto's own fields and no
+// other, since strict readers refuse them.
+func typed(name string, d artifacts.Digest, mediaType string) provenance.Descriptor {
+	out := provenance.DescribeDigest(name, d)
+	out.MediaType = mediaType
+	return out
 }
 
 func seal(key *attest.Key, s Statement) ([]byte, error) {
