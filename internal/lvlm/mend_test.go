@@ -10,18 +10,46 @@ import (
 	"cxrepro/internal/dialogue"
 )
 
-// TestMendTexts: every text of a reply can be recorded afterwards, new fields included.
-func TestMendTexts(t *testing.T) {
-	var r Reply
-	var strs []reflect.Value
+// texts fills every text of a reply but its format, new fields included.
+func texts(r *Reply, with string) (strs []reflect.Value) {
 	for _, v := range []reflect.Value{reflect.ValueOf(&r.Answer).Elem(), reflect.ValueOf(&r.Served).Elem()} {
 		for i := range v.NumField() {
-			if f := v.Field(i); f.Kind() == reflect.String && f.Type() == reflect.TypeFor[string]() && v.Type().Field(i).Name != "Format" {
-				f.SetString("a\xff\xfeb\xc3(\xed\xa0\x80")
+			if f := v.Field(i); f.Type() == reflect.TypeFor[string]() && v.Type().Field(i).Name != "Format" {
+				f.SetString(with)
 				strs = append(strs, f)
 			}
 		}
 	}
+	return strs
+}
+
+// TestHide: no text of a reply tells a credential afterwards.
+func TestHide(t *testing.T) {
+	const key = "sk-planted-0123456789"
+	var r Reply
+	strs := texts(&r, "a "+key+" b"+key)
+	r.Hide(NewSecret(key))
+	for _, f := range strs {
+		if s := f.String(); !strings.HasPrefix(s, "a *** b***") {
+			t.Errorf("%q", s)
+		}
+	}
+	if !strings.Contains(r.Answer.Detail, "repeated a credential") {
+		t.Errorf("detail %q says nothing of it", r.Answer.Detail)
+	}
+	plain := Reply{Answer: Answer{Text: "sk-planted"}}
+	same := plain
+	same.Hide(NewSecret(key))
+	same.Hide(Secret{})
+	if same != plain {
+		t.Errorf("%+v became %+v", plain, same)
+	}
+}
+
+// TestMendTexts: every text of a reply can be recorded afterwards, new fields included.
+func TestMendTexts(t *testing.T) {
+	var r Reply
+	strs := texts(&r, "a\xff\xfeb\xc3(\xed\xa0\x80")
 	r.Mend()
 	for _, f := range strs {
 		if s := f.String(); !utf8.ValidString(s) || !strings.HasPrefix(s, "a\uFFFDb\uFFFD(\uFFFD") {

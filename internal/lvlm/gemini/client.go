@@ -120,6 +120,7 @@ func (c *Client) Ask(ctx context.Context, r lvlm.Request, fetch lvlm.PictureFunc
 	s := &reply.Served
 	s.Endpoint, s.Deployment, s.APIVersion, s.Region, s.SDK = c.o.Endpoint, c.o.Model, c.o.APIVersion, c.o.Location, sdkVersion()
 	s.Latency = latency
+	reply.Hide(t.token)
 	return reply, nil
 }
 

@@ -190,6 +190,21 @@ func TestAsk(t *testing.T) {
 	}
 }
 
+// TestRepeatedCredential: an endpoint that repeats the access token does not get it kept.
+func TestRepeatedCredential(t *testing.T) {
+	s := newService(t, respond(200, strings.NewReplacer("(b) No", "you sent "+plantedToken, "r-7", plantedToken).Replace(fine)))
+	got, err := client(t, s, nil).Ask(context.Background(), request(), pictures.Fetch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Answer.Text != "FINAL ANSWER: you sent ***" || got.Answer.Outcome != lvlm.Answered {
+		t.Errorf("answer %+v", got.Answer)
+	}
+	if text := wiretest.Shows(got, plantedToken); text != "" {
+		t.Errorf("the token stands in %s", text)
+	}
+}
+
 // TestPicturesFindTheirPlaces: a dozen pictures over several turns, with texts that look like
 // what stands for them.
 func TestPicturesFindTheirPlaces(t *testing.T) {

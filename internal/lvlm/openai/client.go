@@ -127,6 +127,7 @@ func (c *Client) Ask(ctx context.Context, r lvlm.Request, fetch lvlm.PictureFunc
 	}
 	c.provenance(&reply.Served, res.Header)
 	reply.Served.Latency = latency
+	reply.Hide(c.o.Key)
 	return reply, nil
 }
 

@@ -104,6 +104,22 @@ func TestAsk(t *testing.T) {
 	}
 }
 
+// TestRepeatedCredential: an endpoint that repeats the credential, in the text or beside it, does
+// not get it kept.
+func TestRepeatedCredential(t *testing.T) {
+	s := newStandIn(t, wiretest.Respond(200, strings.NewReplacer("(b) No", "you sent "+plantedKey, "fp_1", plantedKey).Replace(fine)))
+	got, err := client(t, options(s)).Ask(context.Background(), request(), pictures.Fetch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Answer.Text != "FINAL ANSWER: you sent ***" || got.Answer.Outcome != lvlm.Answered {
+		t.Errorf("answer %+v", got.Answer)
+	}
+	if text := wiretest.Shows(got, plantedKey); text != "" {
+		t.Errorf("the credential stands in %s", text)
+	}
+}
+
 // TestHistoryIsAPrefix: the next turn's messages begin with the last turn's, byte for byte.
 func TestHistoryIsAPrefix(t *testing.T) {
 	s := newStandIn(t, wiretest.Respond(200, fine))
