@@ -99,7 +99,8 @@ func (a *Activities) Ask(ctx context.Context, in contract.AskInput) (contract.As
 }
 
 // recorded returns what came of a call, with the key of its record, from the ledger alone:
-// nothing is sent. ok is false when the call has no record.
+// nothing is sent. ok is false when the call has no record; key is then the one that its answer
+// would have.
 func (a *Activities) recorded(ctx context.Context, in contract.AskInput) (out contract.AskResult, key artifacts.Key, ok bool, err error) {
 	q, err := a.asks.question(a, ctx, in)
 	if err != nil {
@@ -107,7 +108,8 @@ func (a *Activities) recorded(ctx context.Context, in contract.AskInput) (out co
 	}
 	entry, err := ledger.Find(ctx, a.opts.Store, q.Ledger, q.Retry)
 	if errors.Is(err, artifacts.ErrNotFound) {
-		return out, key, false, nil
+		out.Count.Kind = q.Kind
+		return out, q.Ledger.Key, false, nil
 	}
 	if err == nil {
 		out, err = a.asks.result(ctx, q, entry, true)

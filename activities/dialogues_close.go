@@ -9,6 +9,7 @@ import (
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxreasonbench"
 	"cxrepro/internal/derive"
+	"cxrepro/internal/ledger"
 )
 
 const (
@@ -36,7 +37,7 @@ func (a *Activities) CloseDialogues(ctx context.Context, in contract.CloseDialog
 	pages, calls := contract.Packed{Items: []contract.PackItem{}}, contract.Packed{Items: []contract.PackItem{}}
 	for begin := 0; begin < in.Range.Count; begin += pageDialogues {
 		doc := contract.DialoguesDoc{Format: contract.DialoguesFormat, Evaluation: in.Range.Evaluation.Name, Task: in.Range.Task, Path: in.Range.Path}
-		acc := account{byKey: map[artifacts.Digest]*contract.CallRecord{}}
+		acc := newAccount()
 		for place := begin; place < min(begin+pageDialogues, in.Range.Count); place++ {
 			if err := p.next(); err != nil {
 				return contract.DialoguesResult{}, err
@@ -82,10 +83,15 @@ func count(t *contract.DialogueTotals, d *contract.DialogueDoc) {
 	t.Ends = contract.AddCount(t.Ends, d.End.String(), 1)
 }
 
-// account collects the calls of a page.
+// account collects the calls of a page, and those that have no record.
 type account struct {
 	byKey map[artifacts.Digest]*contract.CallRecord
 	kinds []contract.Count
+	open  map[artifacts.Key]contract.CallCount
+}
+
+func newAccount() account {
+	return account{byKey: map[artifacts.Digest]*contract.CallRecord{}, open: map[artifacts.Key]contract.CallCount{}}
 }
 
 func (a *account) add(key artifacts.Digest, c contract.CallCount) {
@@ -104,7 +110,12 @@ func (a *account) doc(r contract.DialogueRange) contract.CallsDoc {
 	for _, r := range a.byKey {
 		doc.Calls = append(doc.Calls, *r)
 	}
-	slices.SortFunc(doc.Calls, func(x, y contract.CallRecord) int { return bytes.Compare(x.Key[:], y.Key[:]) })
+	for key, c := range a.open {
+		doc.Open = append(doc.Open, contract.CallRecord{Key: key.Digest, Count: c})
+	}
+	for _, list := range [][]contract.CallRecord{doc.Calls, doc.Open} {
+		slices.SortFunc(list, func(x, y contract.CallRecord) int { return bytes.Compare(x.Key[:], y.Key[:]) })
+	}
 	return doc
 }
 
@@ -118,7 +129,7 @@ func (w *walker) close(ctx context.Context, place int, why string, acc *account)
 	}
 	turns := map[cxreasonbench.Key]*contract.TurnDoc{}
 	values := map[cxreasonbench.Key]contract.ValueDoc{}
-	missing, err := w.run(ctx, s, func(c cxreasonbench.Call, out contract.AskResult, key artifacts.Key) error {
+	missing, err := w.Run(ctx, s, w.watched(acc), func(c cxreasonbench.Call, out contract.AskResult, key artifacts.Key) error {
 		t := turns[c.Key]
 		if t == nil {
 			t = &contract.TurnDoc{Key: c.Key, Draws: make([]contract.DrawDoc, w.Range.Evaluation.Draws)}
@@ -166,6 +177,22 @@ func (w *walker) close(ctx context.Context, place int, why string, acc *account)
 		}
 	}
 	return d, nil
+}
+
+// watched looks calls up, and notes what was attempted of those that have no record.
+func (w *walker) watched(acc *account) derive.Recorded {
+	return func(ctx context.Context, in contract.AskInput) (contract.AskResult, artifacts.Key, bool, error) {
+		out, key, ok, err := w.recorded(ctx, in)
+		if _, known := acc.open[key]; err != nil || ok || key.IsZero() || known {
+			return out, key, ok, err
+		}
+		n, err := ledger.Attempted(ctx, w.a.opts.Store, key)
+		if err == nil && n.Attempts > 0 {
+			n.Kind = out.Count.Kind
+			acc.open[key] = n
+		}
+		return out, key, false, err
+	}
 }
 
 // value says what the kept reply to a final question tells, and whether it lies in the range

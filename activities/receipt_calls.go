@@ -8,37 +8,46 @@ import (
 )
 
 // callsOf sums the accounts of calls over all pages, each key once: what several dialogues
-// share was made, and paid for, once.
+// share was made, and paid for, once. Attempts of calls that have no record yet count too.
 func (a *Activities) callsOf(p *pulse, lists []artifacts.Ref) (*contract.ReceiptCalls, *dialogue.Usage, []contract.Money, error) {
 	out := &contract.ReceiptCalls{Failures: []contract.Count{}}
 	kinds := map[string]*contract.CallCount{}
 	seen := map[artifacts.Digest]bool{}
 	money := map[string]int64{}
 	usage := &dialogue.Usage{}
+	sum := func(c contract.CallRecord) {
+		k := kinds[c.Count.Kind]
+		if k == nil {
+			k = &contract.CallCount{Kind: c.Count.Kind}
+			kinds[c.Count.Kind] = k
+		}
+		one := c.Count
+		if seen[c.Key] {
+			one = contract.CallCount{}
+		}
+		seen[c.Key] = true
+		k.Add(one, c.Times)
+		if one.Currency != "" {
+			money[one.Currency] += one.Cost
+		}
+	}
+	var open []contract.CallRecord
 	for _, ref := range lists {
 		err := eachPacked(p.work, a.opts.Store, ref, func(doc *contract.CallsDoc) error {
 			for _, c := range doc.Calls {
-				k := kinds[c.Count.Kind]
-				if k == nil {
-					k = &contract.CallCount{Kind: c.Count.Kind}
-					kinds[c.Count.Kind] = k
-				}
-				one := c.Count
-				if seen[c.Key] {
-					one = contract.CallCount{}
-				}
-				seen[c.Key] = true
-				k.Add(one, c.Times)
-				if one.Currency != "" {
-					money[one.Currency] += one.Cost
-				}
+				sum(c)
 			}
+			open = append(open, doc.Open...)
 			p.progress()
 			return nil
 		})
 		if err != nil {
 			return nil, nil, nil, err
 		}
+	}
+	// What was attempted and has no record yet may have one on another page.
+	for _, c := range open {
+		sum(c)
 	}
 	for _, kind := range []string{ledger.KindModel, ledger.KindJudge} {
 		k := kinds[kind]

@@ -172,7 +172,7 @@ func (r *Replay) recorded(ctx context.Context, in contract.AskInput) (contract.A
 // page walks every dialogue of the range.
 func (w *walker) page(ctx context.Context) (*contract.DialoguesDoc, error) {
 	doc := &contract.DialoguesDoc{Format: contract.DialoguesFormat, Evaluation: w.Range.Evaluation.Name, Task: w.Range.Task, Path: w.Range.Path}
-	unused := account{byKey: map[artifacts.Digest]*contract.CallRecord{}}
+	unused := newAccount()
 	for place := range w.Range.Count {
 		d, err := w.close(ctx, place, CallNotRecorded, &unused)
 		if err != nil {

@@ -154,6 +154,22 @@ func (r *Repository) Claim(ctx context.Context, key Key, owner Owner, ttl time.D
 		Err: fmt.Errorf("the claim changed hands %d times meanwhile", tries)}
 }
 
+// ClaimNote returns the note of a key's claim without taking it; nil where there is none.
+func (r *Repository) ClaimNote(ctx context.Context, key Key) ([]byte, error) {
+	data, _, err := r.bucket.Read(ctx, claimName(key))
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("claim %s: %w", key.Short(), err)
+	}
+	var doc claimDoc
+	if json.Unmarshal(data, &doc) != nil || doc.Format != claimFormat || doc.Key != key {
+		return nil, nil // damaged: the next claimant takes it over
+	}
+	return doc.Note, nil
+}
+
 // writeClaim creates the claim, or swaps it for the one that c.at describes.
 func (r *Repository) writeClaim(ctx context.Context, name string, c *Claim, ttl time.Duration) error {
 	now := r.host.Now().UTC()

@@ -155,11 +155,18 @@ func TestUndetermined(t *testing.T) {
 			if len(s.Evaluations) != 1 {
 				t.Errorf("%d evaluations in the tables", len(s.Evaluations))
 			}
+			sent := a.Responder.Counts().Requests
+			if int64(r.Calls.Attempts) != sent {
+				t.Errorf("the receipt has %d requests, %d were sent", r.Calls.Attempts, sent)
+			}
 			answered := a.Responder.Counts().Answered
 			b := with(t, store, "")
 			again, _ := b.run()
 			if got := answered + b.Responder.Counts().Answered; again.ResultDigest != want.ResultDigest || int(got) != want.Calls.Run {
 				t.Errorf("in the end result %s after %d answers, undisturbed %s after %d", again.ResultDigest, got, want.ResultDigest, want.Calls.Run)
+			}
+			if sent += b.Responder.Counts().Requests; int64(again.Calls.Attempts) != sent {
+				t.Errorf("the last receipt has %d requests, %d were sent in all", again.Calls.Attempts, sent)
 			}
 		})
 	}

@@ -77,6 +77,9 @@ type CallsDoc struct {
 	Task   cxreasonbench.Task `json:"task"`
 	Path   cxreasonbench.Path `json:"path"`
 	Calls  []CallRecord       `json:"calls"`
+	// Open are calls without a record that were attempted: what they took so far. They are
+	// no calls that were needed, run or reused.
+	Open []CallRecord `json:"open,omitempty"`
 }
 
 // CallsFormat is CallsDoc.Format.

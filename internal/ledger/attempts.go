@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -111,6 +112,28 @@ func (a *Attempts) Unseen(worker string) {
 // MaybeBilled reports whether a failed request may have been answered, and billed, all the
 // same: it was sent, and no status of failure came back.
 func MaybeBilled(e *lvlm.CallError) bool { return e.Sent && e.Status < 300 }
+
+// into enters what the requests took.
+func (a *Attempts) into(c *contract.CallCount) {
+	c.Attempts, c.MaybeBilled = a.Sent, a.MaybeBilled
+	c.Usage, c.Cost, c.Currency, c.Unpriced, c.Busy = a.Usage, a.Cost, a.Currency, a.Unpriced, a.Busy.Seconds()
+}
+
+// Attempted is what was attempted of a call that has no record: requests, failures, usage, cost.
+// It is zero where nobody tried, and where the note cannot be read: whoever tries next says so.
+func Attempted(ctx context.Context, store *artifacts.Repository, key artifacts.Key) (c contract.CallCount, err error) {
+	text, err := store.ClaimNote(ctx, key)
+	if err != nil {
+		return c, err
+	}
+	var n note
+	if json.Unmarshal(text, &n) != nil || n.Format != noteFormat {
+		return c, nil
+	}
+	n.Attempts.into(&c)
+	c.Failures = n.Attempts.Ends
+	return c, nil
+}
 
 // clip keeps an endpoint's code short and fit for a note: it is a word, not a message.
 func clip(code string) string {

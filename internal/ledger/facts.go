@@ -89,11 +89,10 @@ func (e *Entry) Count(reproduction string) contract.CallCount {
 		c.Reused = 1
 		return c
 	}
-	a := e.Facts.Attempts
-	c.Run, c.Attempts, c.MaybeBilled = 1, a.Sent, a.MaybeBilled
-	c.Usage, c.Cost, c.Currency, c.Unpriced, c.Busy = a.Usage, a.Cost, a.Currency, a.Unpriced, a.Busy.Seconds()
+	c.Run = 1
+	e.Facts.Attempts.into(&c)
 	last := string(e.Facts.Outcome)
-	for _, end := range a.Ends {
+	for _, end := range e.Facts.Attempts.Ends {
 		n := end.N
 		if end.Name == last {
 			n-- // the one that was recorded
