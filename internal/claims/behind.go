@@ -22,8 +22,6 @@ type Behind struct {
 	Unique bool `json:"unique"`
 	// Tasks, of a mean, are the numbers behind each task that enters it.
 	Tasks []TaskBehind `json:"tasks,omitempty"`
-	// Mean says how a printed mean relates to the printed figures of its tasks.
-	Mean string `json:"mean,omitempty"`
 	// Why there is none.
 	Why string `json:"why,omitempty"`
 }
@@ -117,7 +115,7 @@ func alone(c cxreasonbench.Column, f cxreasonbench.PublishedFigure) int {
 	return n
 }
 
-// behindMean collects the tasks behind a mean and holds it against their printed figures.
+// behindMean collects the tasks behind a mean.
 func behindMean(at cxreasonbench.Place) (Behind, error) {
 	b := Behind{Unique: true}
 	for _, t := range at.Tasks() {

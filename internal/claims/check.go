@@ -77,7 +77,9 @@ func Check(in Input) (*Checked, error) {
 		return nil, err
 	}
 	c := &Checked{figures: figures, at: map[compared]int{}}
-	c.tables(in)
+	if err := c.tables(in); err != nil {
+		return nil, err
+	}
 	c.benchmark(in)
 	if err := c.findings(in.Findings); err != nil {
 		return nil, err
@@ -87,8 +89,11 @@ func Check(in Input) (*Checked, error) {
 }
 
 // tables checks the figures of the paper's tables, one result for each evaluation of the model.
-func (c *Checked) tables(in Input) {
-	list := TableClaims(c.figures)
+func (c *Checked) tables(in Input) error {
+	list, err := TableClaims()
+	if err != nil {
+		return err
+	}
 	taken := map[int]bool{}
 	if in.Summary != nil {
 		for i := range in.Summary.Evaluations {
@@ -106,6 +111,7 @@ func (c *Checked) tables(in Input) {
 		}
 	}
 	c.outside(list, taken, in.Summary)
+	return nil
 }
 
 // outside counts the claims about what was not asked.

@@ -3,6 +3,7 @@ package claims
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"cxrepro/internal/cxreasonbench"
 	"cxrepro/internal/report"
@@ -71,8 +72,13 @@ func (c Claim) Behind() (Behind, error) {
 const tieTolerance = 0.01
 
 // TableClaims returns the claims of the paper's tables with results of models: every printed
-// figure once, with all tables that print it, in the order of tables 11 to 28.
-func TableClaims(p *cxreasonbench.Published) []Claim {
+// figure once, with all tables that print it, in the order of tables 11 to 28. The list is shared
+// and not to be changed.
+var TableClaims = sync.OnceValues(func() ([]Claim, error) {
+	p, err := PaperFigures()
+	if err != nil {
+		return nil, err
+	}
 	var list []Claim
 	seen := map[cxreasonbench.Place]int{}
 	cells := cxreasonbench.Cells(cxreasonbench.Unasked(p.Models()...))
@@ -92,8 +98,8 @@ func TableClaims(p *cxreasonbench.Published) []Claim {
 			list = append(list, tableClaim(cell.Ref, at, f))
 		}
 	}
-	return list
-}
+	return list, nil
+})
 
 // add notes another cell that prints the figure.
 func (c *Claim) add(cell report.Ref) {

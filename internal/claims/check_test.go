@@ -1,0 +1,110 @@
+package claims
+
+import (
+	"strings"
+	"testing"
+
+	"cxrepro/internal/chexstruct"
+	"cxrepro/internal/contract"
+	"cxrepro/internal/cxreasonbench"
+	"cxrepro/internal/report"
+	"cxrepro/internal/report/scoring"
+)
+
+// TestUndetermined: figures with cases that have no outcome have no verdict, not even where they
+// are equal as printed; others are not touched.
+func TestUndetermined(t *testing.T) {
+	rules := released()
+	e := scoring.New(contract.EvaluationRef{Name: "m/greedy", Draws: 1, Path2: true, Rules: rules})
+	s := &contract.EvaluationSummary{Rules: rules, Evaluations: []contract.SummaryEvaluation{
+		e.Summary(contract.SummaryModel{Title: "RadVLM"}, "greedy", scoring.Bootstrap{}),
+	}}
+	s.Evaluations[0].Undetermined = []contract.SummaryUndetermined{{Case: 3, Task: chexstruct.Rotation, Path: cxreasonbench.Path1, Why: "endpoint_gone"}}
+	s.Evaluations[0].Waiting = []contract.Count{{Name: chexstruct.Rotation.String(), N: 1}}
+	c, err := Check(Input{Summary: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := map[cxreasonbench.Path]int{}
+	for _, r := range c.Results {
+		at := r.Claim.place
+		of := at.Row == chexstruct.Rotation.String() || at.Row == cxreasonbench.Overall.String() || at.Row == cxreasonbench.MeasurementTasks.String()
+		if (r.Verdict == report.Undetermined) != of {
+			t.Errorf("%s: %s, %s", r.Claim.ID, r.Verdict, r.Why)
+		}
+		if of {
+			open[at.Path]++
+		}
+	}
+	if open[cxreasonbench.Path1] != 24 || open[cxreasonbench.Path2] != 18 || open[cxreasonbench.RePath1] != 24 {
+		t.Errorf("undetermined: %v", open)
+	}
+}
+
+// TestTableClaims: every printed figure is a claim once, with every cell that prints it, and says
+// what it is made of.
+func TestTableClaims(t *testing.T) {
+	list, err := TableClaims()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := PaperFigures()
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := cxreasonbench.Unasked(p.Models()...)
+	ids, cells := map[string]bool{}, map[string]bool{}
+	for i, c := range list {
+		for _, ref := range c.Cells {
+			if cells[ref] {
+				t.Errorf("%s is printed by two claims", ref)
+			}
+			cells[ref] = true
+			if i%500 != 0 {
+				continue
+			}
+			if found, err := cxreasonbench.FindCell(ref, asked); err != nil || found.Place() != c.place {
+				t.Errorf("%s: %+v, %v", ref, found, err)
+			}
+		}
+		if ids[c.ID] || !strings.Contains(c.Population, "sampling=") || strings.HasSuffix(c.Population, ": ") || c.Rounding == "" || c.Formula == "" {
+			t.Errorf("%s: %+v", c.ID, c)
+		}
+		ids[c.ID] = true
+	}
+	// Tables 3, 4 and 8 to 10 print 210 figures again.
+	if len(list) != 6450 || len(cells) != len(list)+210 {
+		t.Errorf("%d claims in %d cells", len(list), len(cells))
+	}
+}
+
+// TestFindings: the published counts are claims about a run that names them, and about no other.
+func TestFindings(t *testing.T) {
+	list, counts, err := FindingClaims()
+	if err != nil || len(list) != 2+12*3 || len(counts) != len(list) {
+		t.Fatalf("%d claims, %d counts, %v", len(list), len(counts), err)
+	}
+	s := &contract.Summary{Expected: "the paper"}
+	s.Images.Images, s.Global.Kept, s.Global.Removed = 243334, 235747, 7587
+	s.Tasks = []contract.SummaryTask{{Task: "cardiomegaly", Total: 184292, Labels: []contract.LabelCount{{Label: "normal", N: 117514}, {Label: "enlarged", N: 60000}}}}
+	c, err := Check(Input{Findings: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]report.Verdict{}
+	for _, r := range c.Results {
+		got[r.Claim.ID] = r.Verdict
+	}
+	for id, want := range map[string]report.Verdict{
+		"chexstruct/kept": report.Reproduced, "t6/cardiomegaly/labelled": report.Reproduced, "t6/cardiomegaly/normal": report.Reproduced,
+		"t6/cardiomegaly/enlarged": report.Off, "t6/rotation/rotated": report.NotComputable,
+	} {
+		if got[id] != want {
+			t.Errorf("%s: %s, want %s", id, got[id], want)
+		}
+	}
+	s.Expected = ""
+	if c, err = Check(Input{Findings: s}); err != nil || len(c.Results) != 0 {
+		t.Errorf("%d results, %v", len(c.Results), err)
+	}
+}

@@ -1,0 +1,114 @@
+package claims
+
+import (
+	"math"
+	"testing"
+
+	"cxrepro/internal/chexstruct"
+	"cxrepro/internal/cxreasonbench"
+	"cxrepro/internal/stats"
+)
+
+// TestFlips holds worked numbers: of three replies one dissents in 2 of 3 pairs, and three drawn
+// with shares 2 : 1 vote right with 4/9 x (3 - 4/3) = 20/27.
+func TestFlips(t *testing.T) {
+	right, wrong, idk := cxreasonbench.Right, cxreasonbench.Wrong, cxreasonbench.Unknown
+	for _, c := range []struct {
+		scores   []cxreasonbench.Score
+		pairs    stats.Proportion
+		split    int
+		variance float64
+	}{
+		{[]cxreasonbench.Score{right, right, right}, stats.Proportion{K: 0, N: 3}, 0, 0},
+		{[]cxreasonbench.Score{right, wrong, right}, stats.Proportion{K: 2, N: 3}, 1, 20.0 / 27 * 7 / 27},
+		{[]cxreasonbench.Score{wrong, wrong, right}, stats.Proportion{K: 2, N: 3}, 1, 20.0 / 27 * 7 / 27},
+		{[]cxreasonbench.Score{wrong, idk, right}, stats.Proportion{K: 3, N: 3}, 1, 20.0 / 27 * 7 / 27},
+		{[]cxreasonbench.Score{wrong, idk, wrong}, stats.Proportion{K: 2, N: 3}, 1, 0}, // wrong either way
+		{[]cxreasonbench.Score{right, wrong}, stats.Proportion{K: 1, N: 1}, 1, 0.5},
+	} {
+		f := flips(c.scores)
+		if f.Pairs != c.pairs || f.Split != c.split || f.Questions != 1 || math.Abs(f.variance-c.variance) > 1e-12 {
+			t.Errorf("%v: %+v", c.scores, f)
+		}
+	}
+}
+
+// turns are those of a dialogue that ends right, every question answered by some replies.
+func turns(path cxreasonbench.Path, replies ...cxreasonbench.Score) []cxreasonbench.Turn {
+	var list []cxreasonbench.Turn
+	for _, s := range []cxreasonbench.Stage{cxreasonbench.StageInit, cxreasonbench.StageCriteria, cxreasonbench.StageStructures, cxreasonbench.StageMeasurement, cxreasonbench.StageFinal} {
+		t := cxreasonbench.Turn{Key: cxreasonbench.Key{Path: path, Stage: s}, Score: cxreasonbench.Right}
+		for _, r := range replies {
+			t.Draws = append(t.Draws, cxreasonbench.Draw{Score: r})
+		}
+		list = append(list, t)
+	}
+	return list
+}
+
+func drawn(t *cxreasonbench.Turn) []cxreasonbench.Score {
+	var list []cxreasonbench.Score
+	for _, d := range t.Draws {
+		list = append(list, d.Score)
+	}
+	return list
+}
+
+// TestWiden: an interval gets wider where replies part ways, the more the more of them do, and
+// stays what it was where they agree; nothing is measured of questions answered once.
+func TestWiden(t *testing.T) {
+	rules := released()
+	counts := map[cxreasonbench.Task]cxreasonbench.Counts{chexstruct.Inclusion: {Entered: 40, Right: [4]int{30, 25, 20, 10}, Aligned: 8}}
+	e := cxreasonbench.Evaluation{Model: "m", Sampling: cxreasonbench.Stochastic, Paths: []cxreasonbench.PathScores{cxreasonbench.ScoreCounts(rules, cxreasonbench.Path1, counts)}}
+	at := cxreasonbench.Place{Model: "m", Sampling: cxreasonbench.Stochastic, Path: cxreasonbench.Path1, Row: chexstruct.Inclusion.String()}
+	width := func(n *Noise, c cxreasonbench.Column, row string) (float64, bool) {
+		at := at
+		at.Column, at.Row = c, row
+		r, err := e.At(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Interval.Plain = cxreasonbench.Interval{Known: true, Low: r.Plain.Value - 5, High: r.Plain.Value + 5}
+		in, f, measured := n.widen(at, r, rules)
+		if measured != (f.Questions > 0) {
+			t.Errorf("%s: measured %t with %+v", c, measured, f)
+		}
+		return in.Plain.High - in.Plain.Low, measured
+	}
+	right, wrong := cxreasonbench.Right, cxreasonbench.Wrong
+	noise := func(apart int) *Noise {
+		n := &Noise{}
+		for i := range 40 {
+			list := turns(cxreasonbench.Path1, right, right, right)
+			if i < apart {
+				list = turns(cxreasonbench.Path1, right, wrong, right)
+			}
+			n.dialogue(chexstruct.Inclusion, list, drawn)
+		}
+		return n
+	}
+	for _, c := range []cxreasonbench.Column{cxreasonbench.Stage1, cxreasonbench.Stage4, cxreasonbench.Completion, cxreasonbench.Depth, cxreasonbench.Alignment} {
+		last := 0.0
+		for _, apart := range []int{0, 4, 20} {
+			w, measured := width(noise(apart), c, at.Row)
+			if !measured || apart == 0 && w != 10 || apart > 0 && w <= last {
+				t.Errorf("%s: %d of 40 questions apart: width %v after %v, measured %t", c, apart, w, last, measured)
+			}
+			last = w
+		}
+	}
+	own, _ := width(noise(20), cxreasonbench.Stage1, at.Row)
+	if group, measured := width(noise(20), cxreasonbench.Stage1, cxreasonbench.RecognitionTasks.String()); !measured || group != own {
+		t.Errorf("the mean of one task is %v wide, the task %v", group, own) // the other tasks have no value
+	}
+	once := &Noise{}
+	once.dialogue(chexstruct.Inclusion, turns(cxreasonbench.Path1, right), drawn)
+	for _, n := range []*Noise{nil, {}, once} {
+		if w, measured := width(n, cxreasonbench.Stage1, at.Row); measured || w != 10 {
+			t.Errorf("width %v, measured %t", w, measured)
+		}
+	}
+	if w, measured := width(noise(20), cxreasonbench.Consistency, at.Row); measured || w != 10 {
+		t.Errorf("consistency: width %v, measured %t", w, measured)
+	}
+}
