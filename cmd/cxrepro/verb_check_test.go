@@ -9,7 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"cxrepro/experiments"
+	"cxrepro/internal/chexstruct"
 	"cxrepro/internal/claims"
+	"cxrepro/internal/cxreasonbench"
+	"cxrepro/internal/evaltest"
+	"cxrepro/internal/responder"
 )
 
 // testCheck: the verb and the report compare with one function, so their verdicts agree; the exit
@@ -75,6 +80,40 @@ func testCheck(t *testing.T, store string) {
 	}
 	if !bytes.Contains([]byte(talk), []byte("check: ")) && want != exitOK {
 		t.Errorf("nothing is said of what is off: %s", talk)
+	}
+}
+
+// TestCheckReproduced: a model that does exactly as well as a published one, asked over a real
+// connection by the workflow and judged, comes to every published figure of the task.
+func TestCheckReproduced(t *testing.T) {
+	judge := responder.Model{Name: evaltest.JudgeCard, Behaviour: responder.Judge}
+	store, _ := askedStore(t, evaltest.Options{
+		Tasks: []cxreasonbench.Task{chexstruct.Cardiomegaly}, Cases: claims.PaperCases, Judge: &judge,
+		Models: []responder.Model{{Name: "asked", Behaviour: responder.Exact, Paper: "Gemini-2.5-Flash"}},
+		Change: func(c *experiments.ModelCard) {
+			if c.Name == "asked" {
+				c.Title = "Gemini-2.5-Flash"
+			}
+		},
+	})
+	code, text, talk := cxrepro(t, store, "check", "--json")
+	var got struct {
+		Claims []struct{ ID, Ours, Printed, Verdict, Why string }
+	}
+	if err := json.Unmarshal([]byte(text), &got); err != nil {
+		t.Fatalf("exit %d, %v: %s", code, err, talk)
+	}
+	figures := 0
+	for _, c := range got.Claims {
+		if !strings.Contains(c.ID, "/cardiomegaly.") {
+			continue // means are over one task here and over twelve there
+		}
+		if figures++; c.Verdict != "reproduced" {
+			t.Errorf("%s: ours %s, published %s: %s, %s", c.ID, c.Ours, c.Printed, c.Verdict, c.Why)
+		}
+	}
+	if figures != 22 || code != exitFailed {
+		t.Errorf("%d figures, exit %d: %s", figures, code, talk)
 	}
 }
 

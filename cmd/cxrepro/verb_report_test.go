@@ -40,18 +40,13 @@ var _ sdkworker.ActivityRegistry = activityRegistry{}
 // the responder.
 func evaluatedStore(t *testing.T, faults string) (string, *evaltest.Lab) {
 	t.Helper()
-	folder := filepath.Join(t.TempDir(), "store")
-	store, err := storeurl.Open(context.Background(), folder, storeurl.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	some := responder.Model{Name: "some", Behaviour: responder.Rates, Tables: map[string]map[string]responder.Table{"all": {"all": {
 		Path1:   &responder.Numbers{Cases: 100, Unknown: 40, Initial: 40, Criteria: 50, Rejected: 10, Structures: 34, Measurement: 28, Final: 22, Consistent: 15},
 		Path2:   &responder.Numbers{Cases: 50, Structures: 46, Measurement: 42, Final: 38, Consistent: 30},
 		RePath1: &responder.Numbers{Cases: 38, Initial: 32, Criteria: 28, Structures: 24, Measurement: 22, Final: 18, Consistent: 14},
 	}}}}
 	judge := responder.Model{Name: evaltest.JudgeCard, Behaviour: responder.Judge}
-	lab := evaltest.New(t, store, evaltest.Options{
+	return askedStore(t, evaltest.Options{
 		Tasks: []cxreasonbench.Task{cxreasonbench.Tasks()[0], cxreasonbench.Tasks()[10]}, Cases: 6,
 		Models: []responder.Model{some, {Name: "oracle", Behaviour: responder.Oracle}}, Judge: &judge, Sampling: []string{"greedy", "draws3"}, Faults: faults,
 		Change: func(c *experiments.ModelCard) {
@@ -60,10 +55,23 @@ func evaluatedStore(t *testing.T, faults string) (string, *evaltest.Lab) {
 			}
 		},
 	})
+}
+
+// askedStore is a folder with a reproduction that asked the models of a lab over a real
+// connection.
+func askedStore(t *testing.T, o evaltest.Options) (string, *evaltest.Lab) {
+	t.Helper()
+	folder := filepath.Join(t.TempDir(), "store")
+	store, err := storeurl.Open(context.Background(), folder, storeurl.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lab := evaltest.New(t, store, o)
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetTestTimeout(2 * time.Minute)
+	env.SetWorkerOptions(sdkworker.Options{DeadlockDetectionTimeout: time.Minute}) // a busy machine is no deadlock
 	worker.Register(env)
 	acts, err := activities.New(activities.Options{
 		Store: store, Owner: artifacts.Owner{Worker: "tester"}, Now: time.Now, Endpoint: lab.Endpoint, Log: slog.New(slog.DiscardHandler),
