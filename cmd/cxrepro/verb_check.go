@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,14 +38,14 @@ replies to one and the same question that have different scores, which makes the
 measured where every question was answered once), the reason, and every whole number k of n that the
 published figure can be made of. --all lists every claim.
 
---paper adds what this reproduction has nothing to say of, with the reason: the other models, the
-other paper, and the orders and sums that the papers state.
+--paper adds what this reproduction has nothing to say of, with the reason: other models, the other
+paper, and the orders and sums that the papers state; with --all or --json every such claim.
 
 RUN and ID are as for ` + "`cxrepro report`" + `; a reproduction of CheXStruct is held against Table 6.
 
 With --json one object: reproduction_id, result_digest, simulated, complete, verdicts, claims[{id,
 paper, source, cells, printed, formula, refined_formula, population, rounding, tolerance, ours, k, n,
-interval, refined_interval, flips, verdict, why, behind}], outside[{paper, claims, why}], relations[{id,
+interval, refined_interval, flips, verdict, why, behind}], others (the same, with --paper), outside[{paper, claims, why}], relations[{id,
 text, relations, state, why}].
 
 Exit codes: 0 none is off; 1 some are off, or an order that was computed fails; 2 usage; 3 none is
@@ -121,7 +122,11 @@ func (a *app) check(ctx context.Context, which string, f checkFlags) error {
 	case a.JSON():
 		err = a.printCheckedJSON(r, e, c, f)
 	case f.format == "csv":
-		err = c.WriteCSV(a.out)
+		list := c.Results
+		if f.paper {
+			list = append(slices.Clone(list), c.Others...)
+		}
+		err = claims.WriteCSV(a.out, list)
 	default:
 		err = a.printChecked(r, e, c, f)
 	}
@@ -186,14 +191,17 @@ func checkVerdict(c *claims.Checked, f checkFlags) error {
 }
 
 // shownVerdicts are those that are listed without --all.
-var shownVerdicts = []tables.Verdict{tables.Off, tables.Undetermined}
+var shownVerdicts = claims.Shown{tables.Off, tables.Undetermined}
 
 func (a *app) printChecked(r *contract.Receipt, e *evaluated, c *claims.Checked, f checkFlags) error {
-	shown := claims.Shown{Verdicts: shownVerdicts, Behind: true}
+	shown, list := shownVerdicts, c.Results
 	if f.all {
-		shown.Verdicts = nil
+		shown = nil
+		if f.paper {
+			list = append(slices.Clone(list), c.Others...)
+		}
 	}
-	lists, err := c.Lists(shown)
+	lists, err := claims.Lists(list, shown)
 	if err != nil {
 		return err
 	}
@@ -226,7 +234,7 @@ func (a *app) printChecked(r *contract.Receipt, e *evaluated, c *claims.Checked,
 		}
 	}
 	if !f.paper {
-		_, err = fmt.Fprintln(a.out, c.OutsideWords()+"; --paper lists them")
+		_, err = fmt.Fprintln(a.out, c.OthersWords()+"; --paper lists them")
 	}
 	return err
 }
@@ -239,18 +247,22 @@ type checkedJSON struct {
 	Complete     bool              `json:"complete"`
 	Verdicts     map[string]int    `json:"verdicts"`
 	Claims       []claims.Document `json:"claims"`
+	Others       []claims.Document `json:"others,omitempty"`
 	Outside      []claims.Outside  `json:"outside"`
 	Relations    []claims.Relation `json:"relations"`
 }
 
 func (a *app) printCheckedJSON(r *contract.Receipt, e *evaluated, c *claims.Checked, f checkFlags) error {
-	out := checkedJSON{Reproduction: r.Reproduction, ResultDigest: r.ResultDigest.String(), Complete: !r.Incomplete(), Verdicts: map[string]int{}, Outside: c.Outside, Relations: c.Relations}
+	out := checkedJSON{Reproduction: r.Reproduction, ResultDigest: r.ResultDigest.String(), Complete: !r.Incomplete(), Verdicts: map[string]int{}, Outside: c.Outside(), Relations: c.Relations}
 	out.Simulated = e != nil && e.simulated()
 	for _, v := range tables.Verdicts() {
 		out.Verdicts[v.String()] = c.Tally()[v]
 	}
 	var err error
-	if out.Claims, err = c.Documents(); err != nil {
+	if out.Claims, err = claims.Documents(c.Results); err == nil && f.paper {
+		out.Others, err = claims.Documents(c.Others)
+	}
+	if err != nil {
 		return err
 	}
 	return json.NewEncoder(a.out).Encode(out)

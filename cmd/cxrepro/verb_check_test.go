@@ -73,7 +73,7 @@ func testCheck(t *testing.T, store string) {
 		t.Errorf("%d lines of CSV for %d claims, %v", len(rows), sum, err)
 	}
 	_, text, _ = cxrepro(t, store, "check", "--paper")
-	for _, words := range []string{"Claims by verdict", "each claim once", "simulated", "there are no results of X-Ragent", "xragent/sum.sft", "holds"} {
+	for _, words := range []string{"Claims by verdict", "each claim once", "simulated", "no results of X-Ragent", "xragent/sum.sft", "holds"} {
 		if !strings.Contains(text, words) {
 			t.Errorf("no %q in\n%s", words, text)
 		}

@@ -1,7 +1,6 @@
 package claims
 
 import (
-	"fmt"
 	"slices"
 
 	"cxrepro/internal/contract"
@@ -46,17 +45,11 @@ type Result struct {
 	Flips *Flips
 }
 
-// Outside are claims that a reproduction has nothing to say of.
-type Outside struct {
-	Paper  string `json:"paper"`
-	Claims int    `json:"claims"`
-	Why    string `json:"why"`
-}
-
-// Checked is what came of every claim that a reproduction has something to say of.
+// Checked is what came of every claim: Results are those that the reproduction has something to say
+// of, Others are not computable from it, with the reason.
 type Checked struct {
 	Results []Result
-	Outside []Outside
+	Others  []Result
 	// Text are the results of the figures that were stated beside the tables, in their order.
 	Text []int
 	// Relations are orders and sums that a paper states.
@@ -110,33 +103,35 @@ func (c *Checked) tables(in Input) error {
 			}
 		}
 	}
-	c.outside(list, taken, in.Summary)
+	for k := range list {
+		if !taken[k] {
+			c.other(list[k], notAsked(list[k].place, in.Summary))
+		}
+	}
 	return nil
 }
 
-// outside counts the claims about what was not asked.
-func (c *Checked) outside(list []Claim, taken map[int]bool, s *contract.EvaluationSummary) {
-	why := map[string]int{}
-	var order []string
-	for k := range list {
-		if taken[k] {
+// other notes a claim that the reproduction has nothing to say of.
+func (c *Checked) other(claim Claim, why string) {
+	c.Others = append(c.Others, Result{Claim: claim, Evaluation: -1, Verdict: report.NotComputable, Why: why})
+}
+
+// notAsked says why there is nothing at a place.
+func notAsked(at cxreasonbench.Place, s *contract.EvaluationSummary) string {
+	if s == nil {
+		return "no model was asked"
+	}
+	why := at.Model + " was not asked"
+	for _, e := range s.Evaluations {
+		if e.Model.Title != at.Model {
 			continue
 		}
-		at, reason := list[k].place, "no model was asked"
-		if s != nil {
-			reason = at.Model + " was not asked"
-			if slices.ContainsFunc(s.Evaluations, func(e contract.SummaryEvaluation) bool { return e.Model.Title == at.Model }) {
-				reason = fmt.Sprintf("%s was not asked in the %s way, or not in %s", at.Model, at.Sampling, cxreasonbench.PathTitle(at.Path))
-			}
+		if (e.Draws > 1) == (at.Sampling == cxreasonbench.Stochastic) {
+			return at.Model + " was not asked in " + cxreasonbench.PathTitle(at.Path)
 		}
-		if why[reason] == 0 {
-			order = append(order, reason)
-		}
-		why[reason]++
+		why = at.Model + " was not asked in the " + at.Sampling.String() + " way"
 	}
-	for _, reason := range order {
-		c.Outside = append(c.Outside, Outside{CXReasonBench, why[reason], reason})
-	}
+	return why
 }
 
 // evaluated is one evaluation as claims are checked against it.

@@ -42,10 +42,10 @@ func spanOf(i cxreasonbench.Interval) *Span {
 	return &Span{i.Low, i.High}
 }
 
-// Documents are all results.
-func (c *Checked) Documents() ([]Document, error) {
-	list := make([]Document, len(c.Results))
-	for i, r := range c.Results {
+// Documents turns results into documents.
+func Documents(results []Result) ([]Document, error) {
+	list := make([]Document, len(results))
+	for i, r := range results {
 		b, err := r.Claim.Behind()
 		if err != nil {
 			return nil, err
@@ -70,12 +70,12 @@ var csvHeader = []string{
 }
 
 // WriteCSV writes a line for each result.
-func (c *Checked) WriteCSV(w io.Writer) error {
+func WriteCSV(w io.Writer, results []Result) error {
 	out := csv.NewWriter(w)
 	if err := out.Write(csvHeader); err != nil {
 		return err
 	}
-	docs, err := c.Documents()
+	docs, err := Documents(results)
 	if err != nil {
 		return err
 	}
@@ -129,19 +129,39 @@ func (c *Checked) TallyWords() string {
 	return report.Number(len(c.Results)) + " claims: " + strings.Join(parts, ", ")
 }
 
-// OutsideWords says in a line what a reproduction has nothing to say of.
-func (c *Checked) OutsideWords() string {
-	n := 0
-	for _, o := range c.Outside {
-		n += o.Claims
+// OthersWords says in a line how much a reproduction has nothing to say of.
+func (c *Checked) OthersWords() string {
+	return report.Number(len(c.Others)) + " published figures are about something else, " + report.Number(len(c.Relations)) + " orders and sums are stated"
+}
+
+// Outside counts the claims that a reproduction has nothing to say of for one reason.
+type Outside struct {
+	Paper  string `json:"paper"`
+	Claims int    `json:"claims"`
+	Why    string `json:"why"`
+}
+
+// Outside groups the claims that a reproduction has nothing to say of by paper and reason.
+func (c *Checked) Outside() []Outside {
+	list := []Outside{}
+	at := map[Outside]int{}
+	for _, r := range c.Others {
+		key := Outside{Paper: r.Claim.Paper, Why: r.Why}
+		k, ok := at[key]
+		if !ok {
+			k = len(list)
+			at[key] = k
+			list = append(list, key)
+		}
+		list[k].Claims++
 	}
-	return report.Number(n) + " published figures are about something else, " + report.Number(len(c.Relations)) + " orders and sums are stated"
+	return list
 }
 
 // OutsideTable lists what a reproduction has nothing to say of, with the reason.
 func (c *Checked) OutsideTable() *report.Table {
 	t := &report.Table{Title: "Not computable from this reproduction", Name: "outside", Columns: []report.Column{{Name: "paper"}, {Name: "claims", Right: true}, {Name: "why"}}}
-	for _, o := range c.Outside {
+	for _, o := range c.Outside() {
 		t.Add(report.Text(o.Paper), report.Text(report.Number(o.Claims)), report.Text(o.Why))
 	}
 	return t

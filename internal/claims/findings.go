@@ -6,6 +6,7 @@ import (
 
 	"cxrepro/experiments"
 	"cxrepro/internal/contract"
+	"cxrepro/internal/cxreasonbench"
 	"cxrepro/internal/dataset"
 	"cxrepro/internal/report"
 	"cxrepro/internal/stats"
@@ -16,6 +17,7 @@ const (
 	formulaKept      = "kept"
 	formulaLabelled  = "labelled"
 	formulaLabel     = "label_share"
+	formulaOverlap   = "mean_overlap"
 	formulaQuestions = "questions"
 )
 
@@ -69,13 +71,17 @@ func (c *Checked) findings(s *contract.Summary) error {
 	if err != nil {
 		return err
 	}
-	overlaps, err := PublishedOverlaps()
+	overlaps, err := OverlapClaims()
 	if err != nil {
 		return err
 	}
-	c.Outside = append(c.Outside, Outside{CheXStruct, 3 * len(overlaps.Rows), "overlaps of masks are measured by `cxrepro segment eval`, not by a reproduction"})
+	for _, claim := range overlaps {
+		c.other(claim, "overlaps of masks are measured by `cxrepro segment eval`, not by a reproduction")
+	}
 	if s == nil || s.Expected == "" {
-		c.Outside = append(c.Outside, Outside{CheXStruct, len(list), "the spec of this run states no published counts: it is over other images"})
+		for _, claim := range list {
+			c.other(claim, "the spec of this reproduction states no published counts: it is over other images")
+		}
 		return nil
 	}
 	ours := countsOf(s)
@@ -109,27 +115,55 @@ func countsOf(s *contract.Summary) map[string]stats.Proportion {
 	return out
 }
 
+// OverlapClaims returns the published overlaps of masks.
+func OverlapClaims() ([]Claim, error) {
+	o, err := PublishedOverlaps()
+	if err != nil {
+		return nil, err
+	}
+	var list []Claim
+	for _, r := range o.Rows {
+		for _, x := range []struct {
+			name  string
+			value float64
+		}{{"f1", r.F1}, {"iou", r.IoU}, {"dice", r.Dice}} {
+			id := report.NewRef(overlapTable, []string{r.Structure}, x.name).String()
+			list = append(list, Claim{
+				ID: id, Cells: []string{id}, Paper: CheXStruct, Source: o.Source, Printed: fmt.Sprintf("%.2f", x.value),
+				Formula: formulaOverlap, Population: "structure=" + r.Structure + ": pictures of the test set", Rounding: "two decimals",
+			})
+		}
+	}
+	return list, nil
+}
+
+// overlapTable is the number of the paper's table of overlaps.
+const overlapTable = 7
+
 // benchmark checks the numbers of cases and questions of the released benchmark.
 func (c *Checked) benchmark(in Input) {
 	want := dataset.CXRBRelease
-	type count struct {
+	var cases int
+	var t cxreasonbench.Tally
+	whole := in.Summary != nil && in.Tally != nil && in.Released && in.Summary.Benchmark.Cases == want.Cases
+	if whole {
+		cases, t = in.Summary.Benchmark.Cases, *in.Tally
+	}
+	for _, x := range []struct {
 		name, of string
 		k, ours  int
-	}
-	list := []count{
-		{"cases", "cases of the release", want.Cases, 0}, {"path1", "rounds of Path 1", want.Path1, 0}, {"path2", "stages of Path 2", want.Path2, 0},
-		{"re_path1", "rounds of the re-evaluated Path 1", want.RePath1, 0}, {"pairs", "question-answer pairs in all", want.Pairs(), 0},
-	}
-	if in.Summary == nil || in.Tally == nil || !in.Released || in.Summary.Benchmark.Cases != want.Cases {
-		c.Outside = append(c.Outside, Outside{CXReasonBench, len(list), "the numbers of questions are of the whole released benchmark, which this run did not ask"})
-		return
-	}
-	t := in.Tally
-	ours := []int{in.Summary.Benchmark.Cases, t.Path1, t.Path2, t.RePath1, t.Pairs()}
-	for i, x := range list {
-		r := Result{Evaluation: -1, Ours: report.Number(ours[i]), Known: true, Counted: stats.Proportion{K: ours[i], N: ours[i]}}
-		r.Claim = Claim{ID: "benchmark/" + x.name, Paper: CXReasonBench, Source: "Section 3 and appendix B", Printed: report.Number(x.k), Formula: formulaQuestions, Population: x.of, Rounding: "a count"}
-		r.Verdict = report.Count(ours[i], formulaQuestions).Against(report.Published{K: x.k}).Verdict
-		c.Results = append(c.Results, r)
+	}{
+		{"cases", "cases of the release", want.Cases, cases}, {"path1", "rounds of Path 1", want.Path1, t.Path1}, {"path2", "stages of Path 2", want.Path2, t.Path2},
+		{"re_path1", "rounds of the re-evaluated Path 1", want.RePath1, t.RePath1}, {"pairs", "question-answer pairs in all", want.Pairs(), t.Pairs()},
+	} {
+		claim := Claim{ID: "benchmark/" + x.name, Paper: CXReasonBench, Source: "the text on the benchmark", Printed: report.Number(x.k), Formula: formulaQuestions, Population: x.of, Rounding: "a count"}
+		if !whole {
+			c.other(claim, "the numbers of questions are of the whole released benchmark, which was not asked")
+			continue
+		}
+		c.Results = append(c.Results, Result{
+			Claim: claim, Evaluation: -1, Ours: report.Number(x.ours), Known: true, Counted: stats.Proportion{K: x.ours, N: x.ours},
+			Verdict: report.Count(x.ours, formulaQuestions).Against(report.Published{K: x.k}).Verdict,
+		})
 	}
 }

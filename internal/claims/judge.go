@@ -14,6 +14,9 @@ const fewestCases = 5
 // TooFewResamples is why an interval without width is compared with nothing.
 const TooFewResamples = "too few cases: every resample gives the same figure"
 
+// outside is why a figure is off.
+const outside = "outside our 95 % bootstrap interval"
+
 // judge says how a figure of ours relates to a printed one, and why where that is not plain:
 // reproduced if both numbers are equal as printed, within noise if each printed number lies
 // inside our interval, else off; not computable if exactly one of the two has a value, without
@@ -49,7 +52,7 @@ func judge(p cxreasonbench.PublishedFigure, ours cxreasonbench.Reached, in cxrea
 	case !in.Plain.Holds(p.Value) && point(in.Plain), refined && !in.Refined.Holds(p.Refined) && point(in.Refined):
 		return report.NotComputable, TooFewResamples
 	case !in.Plain.Holds(p.Value):
-		return report.Off, "outside our 95 % bootstrap interval"
+		return report.Off, outside
 	case refined && !in.Refined.Holds(p.Refined):
 		return report.Off, "the one in parentheses is outside our 95 % bootstrap interval"
 	}

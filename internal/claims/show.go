@@ -2,6 +2,7 @@ package claims
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -47,32 +48,21 @@ func (c *Checked) TallyTable() *report.Table {
 		add(false, x.name, func(r *Result) bool { return strings.HasPrefix(r.Claim.ID, x.prefix) })
 	}
 	add(true, "each claim once", func(*Result) bool { return true })
+	t.Notes = append(t.Notes, "k/n below: right answers of cases, of a depth stages of cases, of a mean over tasks those with a value of all. flips: pairs of replies to one question with different scores, of all such pairs.")
 	return t
 }
 
-// Shown says which results a list is of.
-type Shown struct {
-	// Verdicts are those that are listed; none lists all.
-	Verdicts []report.Verdict
-	// Behind lists the whole numbers behind each published figure.
-	Behind bool
-}
+// Shown are the verdicts that are listed; none lists all.
+type Shown []report.Verdict
 
-func (s Shown) has(v report.Verdict) bool {
-	for _, x := range s.Verdicts {
-		if x == v {
-			return true
-		}
-	}
-	return len(s.Verdicts) == 0
-}
+func (s Shown) has(v report.Verdict) bool { return len(s) == 0 || slices.Contains(s, v) }
 
 // Lists lists results, a table for each table of the paper and for each other source.
-func (c *Checked) Lists(s Shown) ([]*report.Table, error) {
+func Lists(results []Result, s Shown) ([]*report.Table, error) {
 	var out []*report.Table
 	at := map[string]*report.Table{}
-	for i := range c.Results {
-		r := &c.Results[i]
+	for i := range results {
+		r := &results[i]
 		if !s.has(r.Verdict) {
 			continue
 		}
@@ -81,34 +71,40 @@ func (c *Checked) Lists(s Shown) ([]*report.Table, error) {
 		if t == nil {
 			t = &report.Table{Title: source, Columns: []report.Column{
 				{Name: "cell"}, {Name: "published", Right: true}, {Name: "ours", Right: true}, {Name: "k/n", Right: true}, {Name: "interval", Right: true},
-				{Name: "flips", Right: true}, {Name: "verdict"}, {Name: "why"}}}
-			if s.Behind {
-				t.Columns = append(t.Columns, report.Column{Name: "behind the published figure"})
-			}
+				{Name: "flips", Right: true}, {Name: "verdict"}, {Name: "behind the published figure"}}}
 			at[source] = t
 			out = append(out, t)
 		}
-		row := []report.Cell{report.Text(r.Claim.ID)}
-		for _, text := range []string{r.Claim.Printed, r.Ours, r.kn(), r.interval(), r.noise(), r.Verdict.String(), r.Why} {
-			row = append(row, report.Text(text))
+		b, err := r.Claim.Behind()
+		if err != nil {
+			return nil, err
 		}
-		if s.Behind {
-			b, err := r.Claim.Behind()
-			if err != nil {
-				return nil, err
-			}
-			row = append(row, report.Text(b.Words()))
+		row := []report.Cell{report.Text(r.Claim.ID)}
+		for _, text := range []string{r.Claim.Printed, r.Ours, r.kn(), r.interval(), r.noise(), r.verdict(), b.Words()} {
+			row = append(row, report.Text(text))
 		}
 		t.Rows = append(t.Rows, report.Row{Cells: row})
 	}
 	return out, nil
 }
 
-// RelationTable lists orders and sums that the papers state; nil without any.
+// verdict is the verdict with its reason, where that says more.
+func (r *Result) verdict() string {
+	if r.Why == "" || r.Why == outside {
+		return r.Verdict.String()
+	}
+	return r.Verdict.String() + ": " + r.Why
+}
+
+// RelationTable lists orders and sums that the papers state.
 func (c *Checked) RelationTable() *report.Table {
-	t := &report.Table{Title: "Orders and sums that the papers state", Name: "relations", Columns: []report.Column{{Name: "name"}, {Name: "state"}, {Name: "says"}, {Name: "why"}}}
+	t := &report.Table{Title: "Orders and sums that the papers state", Name: "relations", Columns: []report.Column{{Name: "name"}, {Name: "state"}, {Name: "says"}}}
 	for _, r := range c.Relations {
-		t.Add(report.Text(r.ID), report.Text(string(r.State)), report.Text(r.Text), report.Text(r.Why))
+		state := string(r.State)
+		if r.Why != "" {
+			state += ": " + r.Why
+		}
+		t.Add(report.Text(r.ID), report.Text(state), report.Text(r.Text))
 	}
 	return t
 }

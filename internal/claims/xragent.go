@@ -116,7 +116,7 @@ func (f agentFigure) claim() Claim {
 }
 
 // noAgent is why nothing can be said of the figures of the second paper.
-const noAgent = "there are no results of X-Ragent: its rollouts and training are not part of this program yet"
+const noAgent = "no results of X-Ragent were given"
 
 // agent checks figures and constraints of the second paper.
 func (c *Checked) agent(results AgentResults) error {
@@ -130,6 +130,7 @@ func (c *Checked) agent(results AgentResults) error {
 			return fmt.Errorf("claims: %s: %w", f.ID, err)
 		}
 		if results == nil {
+			c.other(f.claim(), noAgent)
 			continue
 		}
 		r := Result{Claim: f.claim(), Evaluation: -1, Verdict: report.NotComputable, Why: "no result was given for it"}
@@ -137,9 +138,6 @@ func (c *Checked) agent(results AgentResults) error {
 			r = f.against(ours, printed[f.ID])
 		}
 		c.Results = append(c.Results, r)
-	}
-	if results == nil {
-		c.Outside = append(c.Outside, Outside{XRagent, len(file.Items), noAgent})
 	}
 	for _, x := range file.Constraints {
 		c.Relations = append(c.Relations, x.check(printed, results))
@@ -163,7 +161,7 @@ func (f agentFigure) against(ours AgentResult, printed float64) Result {
 		r.Interval.Plain.Known, r.Interval.Plain.Low, r.Interval.Plain.High = true, 100*lo, 100*hi
 		r.Verdict, r.Why = report.WithinNoise, ""
 		if half := 0.5 * math.Pow10(-f.decimals()); printed < 100*lo-half || printed > 100*hi+half {
-			r.Verdict, r.Why = report.Off, "outside our 95 % bootstrap interval"
+			r.Verdict, r.Why = report.Off, outside
 		}
 	}
 	return r
@@ -198,7 +196,7 @@ func behindAgent(id string) (Behind, error) {
 			continue
 		}
 		n := f.size(file)
-		if f.Kind == "derived" || n == 0 || f.Unit != "percent" && f.Unit != "points" || strings.Contains(f.Metric, "m") && strings.Contains(f.Metric, "macro") {
+		if f.Kind == "derived" || n == 0 || f.Unit != "percent" && f.Unit != "points" || strings.Contains(f.Metric, "macro") {
 			return Behind{Why: "no share of a known number of questions"}, nil
 		}
 		return f.shares(n), nil

@@ -2,6 +2,7 @@ package responder
 
 import (
 	"os"
+	"path"
 	"strings"
 	"testing"
 
@@ -63,11 +64,18 @@ func TestExactCounts(t *testing.T) {
 	s := playPaper(t, m, Exact, 20250518, 0, PaperModels()...)
 	c := check(t, s)
 	contradictory := 0
+	page, err := os.ReadFile("../../docs/claims.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, r := range c.Results {
 		switch {
 		case r.Verdict == report.Reproduced:
 		case r.Verdict == report.NotComputable && strings.HasPrefix(r.Why, "contradictory: "):
 			contradictory++
+			if row := path.Dir(r.Claim.ID); !strings.Contains(string(page), "`"+row+"`") {
+				t.Errorf("docs/claims.md does not name %s: %s", row, r.Why)
+			}
 		default:
 			t.Errorf("%s: ours %s, published %s: %s, %s", r.Claim.ID, r.Ours, r.Claim.Printed, r.Verdict, r.Why)
 		}
