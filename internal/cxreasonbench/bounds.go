@@ -1,5 +1,10 @@
 package cxreasonbench
 
+import (
+	"fmt"
+	"strings"
+)
+
 // Span is a fewest and a most.
 type Span struct {
 	Low  int `json:"low"`
@@ -28,6 +33,22 @@ func (s *Session) Bounds() CallBounds {
 		b.Judge.Low += len(s.extract) // a failure before would leave them out
 	}
 	return b
+}
+
+// Course says everything that Bounds depends on but the rules: dialogues of one course have the
+// same bounds.
+func (s *Session) Course() string {
+	var b strings.Builder
+	st := &s.state
+	fmt.Fprint(&b, s.opts.Judged, s.opts.Again, s.opts.ReviewCase != "", s.opts.ReviewShape, st.Task, st.Draws, st.Entry, st.Shape, st.Guidance,
+		st.ReviewCase != "", st.ReviewShape, st.NoReview, len(s.extract), s.failed != nil)
+	for _, t := range st.Turns[st.Replayed:] {
+		fmt.Fprint(&b, " ", t.Key, t.Score)
+	}
+	for _, d := range s.open {
+		fmt.Fprint(&b, " ", d.Replied, d.Score.Valid(), d.Again)
+	}
+	return b.String()
 }
 
 // possibleNext bounds what follows in a state whose question has some draws already.

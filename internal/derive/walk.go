@@ -16,18 +16,18 @@ import (
 type Walker struct {
 	Range contract.DialogueRange
 	Bench *Benchmark
+	// Again is how often a judge is asked again whose verdict could not be read.
+	Again int
 	docs  Documents
-	// again is how often a judge is asked again whose verdict could not be read.
-	again int
 	// population is set on Path 2.
 	population *contract.PopulationDoc
 }
 
 // Walk returns the walker of a range; population is that of Path 2.
 func (e *Evaluated) Walk(r contract.DialogueRange, b *Benchmark, docs Documents, population *contract.PopulationDoc) (*Walker, error) {
-	w := &Walker{Range: r, Bench: b, docs: docs, again: 1}
+	w := &Walker{Range: r, Bench: b, docs: docs, Again: 1}
 	if s := e.Spec.Evaluation; s != nil && s.Retry != nil && slices.Contains(s.Retry.Outcomes, cxreasonbench.JudgeUnparsable) {
-		w.again += 2 * s.Retry.Round
+		w.Again += 2 * s.Retry.Round
 	}
 	if r.Path == cxreasonbench.Path1 {
 		return w, nil
@@ -65,7 +65,7 @@ func (w *Walker) Begin(ctx context.Context, place int) (*cxreasonbench.Session, 
 	if err != nil {
 		return nil, err
 	}
-	o := cxreasonbench.SessionOptions{Judged: w.Range.Evaluation.Judge != "", Again: w.again}
+	o := cxreasonbench.SessionOptions{Judged: w.Range.Evaluation.Judge != "", Again: w.Again}
 	if w.population == nil {
 		s, _, err := cxreasonbench.Start(w.Range.Evaluation.Rules, w.Range.Task, strconv.Itoa(number), c.Shape(cxreasonbench.Path1), w.Range.Evaluation.Draws)
 		if err != nil {
