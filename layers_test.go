@@ -52,6 +52,8 @@ var layers = []layer{
 		own: []string{"artifacts", "artifacts/", "internal/datause"}, denied: []string{"go.temporal.io"}},
 	{name: "derivations", folders: []string{"internal/derive"}, own: append(append([]string{"artifacts/manifest", "internal/contract", "experiments", "internal/ledger", "internal/ledger/limit", "internal/lvlm/picture", "internal/lru", "internal/strictyaml"}, nouns...), domain...),
 		denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio", "net/http", "database/sql"}},
+	{name: "plan", folders: []string{"internal/plan"}, own: append(append([]string{"artifacts/manifest", "internal/derive", "internal/catalog", "internal/contract", "experiments", "internal/ledger", "internal/ledger/limit", "internal/lvlm/picture", "internal/lru", "internal/strictyaml"}, nouns...), domain...),
+		denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio", "net/http"}},
 	{name: "picture rules", folders: []string{"internal/lvlm/picture"}, own: append([]string{"internal/lru"}, nouns...), denied: pure},
 	{name: "model adapters", folders: []string{"internal/lvlm/wire", "internal/lvlm/openai", "internal/lvlm/gemini", "internal/lvlm/recorded", "internal/lvlm/endpoint"},
 		own: append([]string{"internal/lvlm/", "internal/lru", "internal/strictyaml"}, nouns...), denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio"}},

@@ -2,10 +2,12 @@ package activities
 
 import (
 	"context"
+	"errors"
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxreasonbench"
+	"cxrepro/internal/derive"
 )
 
 // ReadDataset reads a plan's data set in this process, without a workflow: scan, every chunk,
@@ -52,4 +54,80 @@ func (a *Activities) DrawCases(ctx context.Context, plan, manifest artifacts.Ref
 	defer p.close()
 	d := &drawing{a: a, p: p, plan: pl, data: data, assessed: assessed, recipe: recipe, overlays: map[uint16][]cxreasonbench.Overlay{}}
 	return d.draw(quotas)
+}
+
+// Computed is what Compute did.
+type Computed struct {
+	Windows      int
+	WithoutMasks int
+	Cases        int
+}
+
+// Compute runs the steps of a plan that need no model and no answer, in this process: the
+// assessment of every window that has its masks, and, when these are all, the draw and the cases
+// of a benchmark. effort is what new statements carry.
+func (a *Activities) Compute(ctx context.Context, plan, manifest artifacts.Ref, effort string) (Computed, error) {
+	pl, err := a.plan(ctx, plan)
+	if err != nil {
+		return Computed{}, err
+	}
+	data, err := a.dataset(ctx, manifest)
+	if err != nil {
+		return Computed{}, err
+	}
+	out := Computed{Windows: len(data.Manifest.Chunks())}
+	var items []contract.PackItem
+	for i := range out.Windows {
+		masks, err := a.haveMasks(ctx, pl, data, i)
+		if err != nil {
+			return out, err
+		}
+		if !masks {
+			out.WithoutMasks++
+			continue
+		}
+		chunk, err := a.AssessWindow(ctx, contract.WindowInput{Plan: plan, Manifest: manifest, Window: i, Reproduction: effort})
+		if err != nil {
+			return out, err
+		}
+		items = append(items, contract.PackItem{Index: i, Ref: chunk.Output})
+	}
+	if b := pl.Spec.Benchmark; out.WithoutMasks > 0 || b == nil {
+		return out, nil
+	}
+	packed, err := a.PackRefs(ctx, contract.PackInput{Add: items})
+	if err != nil {
+		return out, err
+	}
+	drawn, err := a.PlanBenchmark(ctx, contract.PlanBenchmarkInput{Plan: plan, Manifest: manifest, Outputs: []artifacts.Ref{packed.List}, Reproduction: effort})
+	if err != nil {
+		return out, err
+	}
+	for chunk := range drawn.Chunks {
+		if _, err := a.BuildCases(ctx, contract.BuildCasesInput{Plan: plan, Drawn: drawn.Drawn, Chunk: chunk, Reproduction: effort}); err != nil {
+			return out, err
+		}
+	}
+	out.Cases = drawn.Cases
+	return out, nil
+}
+
+// haveMasks reports whether every image of a window has its masks.
+func (a *Activities) haveMasks(ctx context.Context, pl *derive.Plan, data *derive.Dataset, i int) (bool, error) {
+	entries, err := data.Window(ctx, i)
+	if err != nil {
+		return false, err
+	}
+	for _, e := range entries {
+		key, err := pl.MasksKey(e).Key()
+		if err != nil {
+			return false, err
+		}
+		if _, err := a.opts.Store.Lookup(ctx, key); errors.Is(err, artifacts.ErrNotFound) {
+			return false, nil
+		} else if err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }

@@ -16,7 +16,6 @@ import (
 	"cxrepro/artifacts/localhost"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/datause"
-	"cxrepro/internal/dialogue"
 	"cxrepro/internal/ledger"
 	"cxrepro/internal/ledger/limit"
 	"cxrepro/internal/lvlm"
@@ -63,12 +62,6 @@ type group struct {
 	since time.Time
 	err   error
 }
-
-// price is an endpoint card's price with its unit.
-type price struct{ endpoint.Price }
-
-func (p price) Cost(u dialogue.Usage) int64 { return p.Price.Cost(u) }
-func (p price) Unit() string                { return p.Price.Currency }
 
 // newAskers opens every endpoint. One that lacks its credential is served all the same: its
 // calls say so, and a reproduction pauses with the reason.
@@ -119,7 +112,7 @@ func (a *askers) open(card *endpoint.Card, pictures *picture.Cache) error {
 	for _, model := range card.Served() {
 		e := &activities.AskEndpoint{Name: card.Name, Gate: g.gate, Attestation: card.Attestation, Timeout: card.Limits.Timeout}
 		if card.Price != nil {
-			e.Price = price{*card.Price}
+			e.Price = *card.Price
 		}
 		asker, err := card.Open(context.Background(), endpoint.Options{Model: model, Getenv: a.opts.Getenv, Pictures: pictures})
 		var refused *lvlm.CallError

@@ -63,6 +63,23 @@ func openDigests(path string, roots map[string]string, log *slog.Logger) (*diges
 	return c, err
 }
 
+// ReadDigests returns what workers with this cache folder remember of files below roots, and
+// remembers nothing itself.
+func ReadDigests(cache string, roots map[string]string) activities.DigestCache {
+	c := &digestCache{roots: roots, known: map[fileKey]remembered{}}
+	// A cache that is not there or cannot be read only saves work.
+	_ = c.read(filepath.Join(cache, digestsFile))
+	return readDigests{c}
+}
+
+// digestsFile is the cache's name in the cache folder.
+const digestsFile = "digests"
+
+type readDigests struct{ *digestCache }
+
+// Store does nothing.
+func (readDigests) Store(string, string, int64, time.Time, artifacts.Digest) error { return nil }
+
 func (c *digestCache) read(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -93,6 +93,11 @@ const deployment = "cxrepro"
 // throttle bounds how stale a heartbeat may be that the server has.
 const throttle = 2 * time.Second
 
+// Environment names what this process computes on.
+func Environment() provenance.Environment {
+	return provenance.Environment{Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: cpuName()}
+}
+
 // Start begins to serve. Errors: a missing option, or the server's.
 func Start(o Options) (*Worker, error) {
 	if o.Client == nil || o.Store == nil || o.Name == "" || o.Cache == "" {
@@ -101,7 +106,7 @@ func Start(o Options) (*Worker, error) {
 	o.defaults()
 	w := &Worker{engines: &engines{opts: o}}
 	var err error
-	if w.digests, err = openDigests(filepath.Join(o.Cache, "digests"), o.Roots, o.Log); err != nil {
+	if w.digests, err = openDigests(filepath.Join(o.Cache, digestsFile), o.Roots, o.Log); err != nil {
 		return nil, err
 	}
 	if w.askers, err = newAskers(o); err != nil {
@@ -110,7 +115,7 @@ func Start(o Options) (*Worker, error) {
 	acts, err := activities.New(activities.Options{
 		Store: o.Store, Owner: localhost.New().Owner(artifacts.Owner{Worker: o.Name}), Now: time.Now, Data: o.Data,
 		Engine: w.engines.get, Cache: o.Cache, CopyInputs: o.CopyInputs, Digests: w.digests, Code: o.Code,
-		Environment: provenance.Environment{Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: cpuName()},
+		Environment: Environment(),
 		Log:         o.Log, Stall: o.Stall, Ahead: o.Ahead, Fault: o.Fault, Reporters: o.Reporters,
 		Endpoint: w.askers.endpoint,
 	})

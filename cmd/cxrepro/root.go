@@ -198,6 +198,8 @@ func commands(a *app) []*cobra.Command {
 		newOverlapCommand(a),
 		newPauseCommand(a),
 		newPhantomCommand(a),
+		newPlanCommand(a),
+		newReceiptCommand(a),
 		newReportCommand(a),
 		newReproduceCommand(a),
 		newRescoreCommand(a),

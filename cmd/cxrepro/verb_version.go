@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cxrepro/artifacts"
+	"cxrepro/internal/provenance"
 )
 
 // codeVersion describes the running build.
@@ -52,6 +53,11 @@ var executableDigest = sync.OnceValue(func() artifacts.Digest {
 })
 
 // build names the build to the server: the commit, or the program where none is known.
+// code is the program as statements name it.
+func (v codeVersion) code() provenance.Code {
+	return provenance.Code{Version: v.Module, Commit: v.Revision, Dirty: v.Modified, Binary: v.Binary}
+}
+
 func (v codeVersion) build() string {
 	if v.Revision != "unknown" && !v.Modified {
 		return v.Revision

@@ -18,7 +18,6 @@ import (
 	"cxrepro/artifacts/storeurl"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/lvlm/endpoint"
-	"cxrepro/internal/provenance"
 	"cxrepro/internal/resolve"
 	"cxrepro/internal/review"
 	"cxrepro/internal/temporalconn"
@@ -138,7 +137,7 @@ func (a *app) runWorker(conn *temporalconn.Conn, store *artifacts.Repository, lo
 		Client: conn.Client, Store: store, Name: fmt.Sprintf("%s:%d", host, os.Getpid()), Queue: f.queue,
 		NoCPU: f.only == "gpu", NoGPU: f.only == "cpu", CPUSlots: f.cpuSlots, GPUSlots: f.gpuSlots, Threads: f.threads, Ahead: f.ahead,
 		Data: data, Roots: paths, CopyInputs: f.copyInputs, Cache: filepath.Join(a.StateDir(), "cache"), Stop: f.stop, Stall: f.stall, Log: log, Fault: hook,
-		BuildID: v.build(), Code: provenance.Code{Version: v.Module, Commit: v.Revision, Dirty: v.Modified, Binary: v.Binary},
+		BuildID: v.build(), Code: v.code(),
 		Reporters: []activities.Reporter{&review.Reporter{
 			Options: review.Options{PerStratum: f.tiles}, Temporary: filepath.Join(a.StateDir(), "cache", "reports"),
 		}},

@@ -60,6 +60,9 @@ type Price struct {
 	Output float64  `yaml:"output"`
 }
 
+// Unit is the currency.
+func (p Price) Unit() string { return p.Currency }
+
 // Cost is the price of usage in millionths of the currency, rounded up. Hidden tokens are
 // part of the completion.
 func (p Price) Cost(u dialogue.Usage) int64 {

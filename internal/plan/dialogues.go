@@ -1,0 +1,351 @@
+package plan
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"cxrepro/artifacts"
+	"cxrepro/internal/contract"
+	"cxrepro/internal/cxreasonbench"
+	"cxrepro/internal/derive"
+	"cxrepro/internal/ledger"
+	"cxrepro/internal/provenance"
+)
+
+// taskWalk is one task of an evaluation.
+type taskWalk struct {
+	e     *evaluation
+	cases taskCases
+	// whole: every dialogue of Path 1 has its result, in path1.
+	whole bool
+	path1 []derive.Path1
+	// again is how often a judge is asked again.
+	again int
+	// asks: a call to the model is missing, so that its replies are not known.
+	asks bool
+}
+
+func (x *taskWalk) judged() bool { return x.e.ref.Judge != "" }
+
+func (x *taskWalk) row(k cxreasonbench.CallKind) *callRow {
+	if k == cxreasonbench.CallModel {
+		return x.e.model
+	}
+	return x.e.judge
+}
+
+// find looks for the record of a call. q is nil when a picture is not prepared.
+func (p *planner) find(ctx context.Context, b *derive.Benchmark, in contract.AskInput) (q *derive.Question, e ledger.Entry, ok bool, err error) {
+	q, err = p.ev.Question(ctx, p.docs, b, in)
+	if errors.Is(err, errUnprepared) {
+		return nil, e, false, nil
+	}
+	if err != nil {
+		return nil, e, false, err
+	}
+	e, err = ledger.FindBy(q.Ledger, q.Retry, func(key artifacts.Key) (ledger.Entry, error) {
+		found, ok := p.answers[key.Step][key.Digest]
+		if !ok {
+			return ledger.Entry{}, &artifacts.MissError{Key: key, Reason: artifacts.MissNoEntry}
+		}
+		out := ledger.Entry{
+			Record:     artifacts.Record{Key: key, Result: found.Result},
+			Invocation: provenance.Invocation{Reproduction: found.Reproduction},
+		}
+		if key.Step == contract.StepCallOutcome {
+			a, err := p.docs.Answer(ctx, found.Result)
+			if err != nil {
+				return out, err
+			}
+			out.Facts.Outcome = a.Outcome
+		}
+		return out, nil
+	})
+	if errors.Is(err, artifacts.ErrNotFound) {
+		return q, e, false, nil
+	}
+	return q, e, err == nil, err
+}
+
+// recorded answers a walk from the catalog. see hears of every call, with its question.
+func (x *taskWalk) recorded(see func(in contract.AskInput, q *derive.Question, e ledger.Entry, ok bool)) derive.Recorded {
+	p := x.e.p
+	return func(ctx context.Context, in contract.AskInput) (out contract.AskResult, key artifacts.Key, ok bool, err error) {
+		q, e, ok, err := p.find(ctx, p.bench.doc, in)
+		if err != nil {
+			return out, key, false, err
+		}
+		if see != nil {
+			see(in, q, e, ok)
+		}
+		if !ok {
+			return out, key, false, nil
+		}
+		a, err := p.docs.Answer(ctx, e.Record.Result)
+		if err != nil {
+			return out, key, false, err
+		}
+		out, err = q.Read(e.Record, a)
+		return out, e.Record.Key, err == nil, err
+	}
+}
+
+// lost is a call without a record.
+type lost struct {
+	in contract.AskInput
+	q  *derive.Question
+}
+
+// dialogue walks one dialogue as far as answers go, and bounds what follows.
+func (x *taskWalk) dialogue(ctx context.Context, w *derive.Walker, place int) error {
+	s, err := w.Begin(ctx, place)
+	if err != nil {
+		return err
+	}
+	gone := map[cxreasonbench.Call]lost{}
+	missing, err := w.Run(ctx, s, x.recorded(func(in contract.AskInput, q *derive.Question, e ledger.Entry, ok bool) {
+		if ok {
+			x.e.p.recordedCall(x.row(in.Call.Kind), e.Record.Key.Digest, x.e.p.answers[e.Record.Key.Step][e.Record.Key.Digest], 1)
+		} else {
+			gone[in.Call] = lost{in, q}
+		}
+	}), nil)
+	if err != nil {
+		return err
+	}
+	number, _ := w.CaseAt(place)
+	if len(missing) == 0 {
+		if w.Range.Path == cxreasonbench.Path1 {
+			x.path1 = append(x.path1, derive.Path1{Case: number, Known: s.Undetermined() == nil, State: s.State()})
+		}
+		return nil
+	}
+	x.whole = false
+	var now kinds
+	for _, c := range missing {
+		if c.Kind == cxreasonbench.CallModel {
+			x.asks, now.model = true, now.model+1
+		} else {
+			now.judge++
+		}
+	}
+	needed, run, known := x.expect(ctx, w, s, number, missing)
+	x.rest(x.boundsOf(s), now, needed, run, known)
+	for _, c := range missing {
+		x.missing(ctx, gone[c])
+	}
+	return nil
+}
+
+// missing counts a call that will be made, once for every key.
+func (x *taskWalk) missing(ctx context.Context, l lost) {
+	row, p := x.row(l.in.Call.Kind), x.e.p
+	if l.q == nil {
+		row.missing(1)
+		row.why.after(contract.StepPreparePicture, 1)
+		return
+	}
+	key := l.q.Ledger.Key.Digest
+	if p.planned[key] {
+		row.found(false, 1)
+		return
+	}
+	p.planned[key] = true
+	row.missing(1)
+	if row.explained++; row.explained <= mostExplained {
+		row.why.add(l.q.Ledger.Doc, x.baseCall(ctx, l))
+		return
+	}
+	row.why.openKeys++
+}
+
+// mostExplained is for how many calls of a row the reason is looked for.
+const mostExplained = 500
+
+// baseCall is the base's key of the same call.
+func (x *taskWalk) baseCall(ctx context.Context, l lost) *artifacts.KeyDoc {
+	b, p := x.e.p.base, x.e.p
+	if x.e.base == nil || b.bench == nil {
+		return nil
+	}
+	in := l.in
+	in.Evaluation = x.e.base.index
+	number := func(n int) (int, bool) {
+		c := p.bench.doc.Cases[n]
+		at := slices.IndexFunc(b.bench.Cases, func(o contract.BenchmarkCase) bool { return o.Task == c.Task && o.ID == c.ID })
+		return at, at >= 0
+	}
+	var ok bool
+	if in.Case, ok = number(in.Case); !ok {
+		return nil
+	}
+	in.History = slices.Clone(in.History)
+	for i := range in.History {
+		if in.History[i].Case, ok = number(in.History[i].Case); !ok {
+			return nil
+		}
+	}
+	q, err := b.ev.Question(ctx, p.docs, b.bench, in)
+	if err != nil {
+		return nil // the base has no such question
+	}
+	return &q.Ledger.Doc
+}
+
+// rest counts what follows the calls that are to be made now, between bounds.
+func (x *taskWalk) rest(b cxreasonbench.CallBounds, now, needed, run kinds, known bool) {
+	one := func(row *callRow, s cxreasonbench.Span, now, needed, run float64) {
+		low, high := max(0, float64(s.Low)-now), max(0, float64(s.High)-now)
+		if row == nil || high == 0 {
+			return
+		}
+		if known {
+			row.perhaps(about(low, high, needed), about(0, high, run))
+		} else {
+			row.perhaps(span(low, high), span(0, high))
+		}
+	}
+	one(x.e.model, b.Model, now.model, needed.model, run.model)
+	one(x.e.judge, b.Judge, now.judge, needed.judge, run.judge)
+}
+
+// boundsOf is what the state machine allows, remembered by course.
+func (x *taskWalk) boundsOf(s *cxreasonbench.Session) cxreasonbench.CallBounds {
+	course := s.Course()
+	b, ok := x.e.bounds[course]
+	if !ok {
+		b = s.Bounds()
+		x.e.bounds[course] = b
+	}
+	return b
+}
+
+// expect says how many calls follow those that are missing now, if the base's verdicts and
+// courses come again. known is false when the base has no such dialogue.
+func (x *taskWalk) expect(ctx context.Context, w *derive.Walker, s *cxreasonbench.Session, number int, missing []cxreasonbench.Call) (needed, run kinds, known bool) {
+	d := x.e.base.course(w.Range.Path, w.Range.Task, w.Bench.Cases[number].ID)
+	if d == nil {
+		return needed, run, false
+	}
+	first := missing[0]
+	if first.Kind == cxreasonbench.CallModel {
+		n := tail(d, first.Key, x.judged())
+		n.model = max(0, n.model-float64(len(missing)))
+		return n, n, true
+	}
+	// Only verdicts are missing: with the base's the dialogue goes on over recorded replies.
+	text, err := json.Marshal(s)
+	if err != nil {
+		return needed, run, false
+	}
+	supposed := &cxreasonbench.Session{}
+	if json.Unmarshal(text, supposed) != nil {
+		return needed, run, false
+	}
+	h := &hypothesis{x: x, w: w, d: d, first: missing}
+	if err := h.play(ctx, supposed); err != nil {
+		return needed, run, false
+	}
+	return h.needed, h.run, true
+}
+
+// hypothesis plays a dialogue on with the base's verdicts.
+type hypothesis struct {
+	x           *taskWalk
+	w           *derive.Walker
+	d           *contract.DialogueDoc
+	first       []cxreasonbench.Call
+	needed, run kinds
+}
+
+func (h *hypothesis) play(ctx context.Context, s *cxreasonbench.Session) error {
+	recorded := h.x.recorded(nil)
+	for !s.Done() {
+		calls := s.Calls()
+		if len(calls) == 0 {
+			return nil
+		}
+		for _, c := range calls {
+			if s.Done() {
+				break
+			}
+			in, err := h.w.Range.AskInput(s, c, 0)
+			if err != nil {
+				return err
+			}
+			out, _, ok, err := recorded(ctx, in)
+			if err != nil {
+				return err
+			}
+			if !ok && c.Kind == cxreasonbench.CallModel {
+				n := tail(h.d, c.Key, h.x.judged())
+				h.needed, h.run = h.needed.plus(n), h.run.plus(n)
+				return nil
+			}
+			h.count(c, ok)
+			result := out.CallResult()
+			if !ok {
+				result = h.verdict(c)
+			}
+			if err := s.Record(c, result); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// count counts a call that is not one of those missing now.
+func (h *hypothesis) count(c cxreasonbench.Call, recorded bool) {
+	if slices.Contains(h.first, c) {
+		return
+	}
+	one := kinds{judge: 1}
+	if c.Kind == cxreasonbench.CallModel {
+		one = kinds{model: 1}
+	}
+	h.needed = h.needed.plus(one)
+	if !recorded {
+		h.run = h.run.plus(one)
+	}
+}
+
+// verdict is the base's; a question that the base did not come to counts as wrong.
+func (h *hypothesis) verdict(c cxreasonbench.Call) cxreasonbench.CallResult {
+	for _, t := range h.d.State.Turns {
+		if t.Key == c.Key && c.Draw < len(t.Draws) {
+			return cxreasonbench.CallResult{Score: t.Draws[c.Draw].Score}
+		}
+	}
+	return cxreasonbench.CallResult{Score: cxreasonbench.Wrong}
+}
+
+// path2 walks the dialogues of Path 2, which is known who enters.
+func (x *taskWalk) path2(ctx context.Context, w *derive.Walker) error {
+	p := x.e.p
+	pop, waits, err := w.Population(p.pl.Spec.Evaluation.Seed, x.path1)
+	if err != nil {
+		return err
+	}
+	if waits > 0 {
+		p.note("path 2 of %s, %s, waits for %d undetermined cases", w.Range.Task, x.e.ref.Name, waits)
+		return nil
+	}
+	if len(pop.Entries) == 0 {
+		return nil
+	}
+	r := w.Range
+	r.Path, r.Count = cxreasonbench.Path2, len(pop.Entries)
+	guided, err := p.ev.Walk(r, p.bench.doc, p.docs, pop)
+	if err != nil {
+		return err
+	}
+	for place := range r.Count {
+		if err := x.dialogue(ctx, guided, place); err != nil {
+			return err
+		}
+	}
+	return nil
+}
