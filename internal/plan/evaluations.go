@@ -70,7 +70,7 @@ func (p *planner) evaluations(ctx context.Context) (err error) {
 				return err
 			}
 		}
-		if e.copied && p.bench.whole && p.bench.ref == p.base.receipt.Benchmark && e.base.index == i {
+		if e.copied && p.bench.whole && p.bench.ref.Digest == p.base.receipt.Benchmark.Digest && e.base.index == i {
 			docs[i] = p.base.receipt.Evaluations[i].Digest
 		}
 	}
