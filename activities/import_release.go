@@ -38,6 +38,9 @@ func (a *Activities) ImportRelease(ctx context.Context, in contract.ImportReleas
 	}
 	p := a.beat(ctx, r.cases())
 	defer p.close()
+	if err := a.launching(p, in.Plan); err != nil {
+		return none, err
+	}
 	r.p = p
 	if err := r.learn(); err != nil {
 		return none, err

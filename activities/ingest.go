@@ -41,6 +41,9 @@ func (a *Activities) IngestChunk(ctx context.Context, in contract.IngestChunkInp
 		a: a, plan: pl, pulse: p, store: a.opts.Store.ForClass(pl.Class()), tally: &tally{effort: effort{ingest: in.Ingest, id: in.Ingest}},
 		out: contract.Ingested{Kept: []contract.Entry{}, Quarantined: []contract.Quarantined{}},
 	}
+	if err := a.launching(p, in.Plan); err != nil {
+		return contract.ChunkResult{}, err
+	}
 	rows, err := a.rows(ctx, in)
 	if err != nil {
 		return contract.ChunkResult{}, err

@@ -22,9 +22,9 @@ func (a *Activities) FindReceipt(ctx context.Context, in contract.FindReceiptInp
 	}
 	rec, err := a.opts.Store.Lookup(p.work, key)
 	if errors.Is(err, artifacts.ErrNotFound) {
-		// From here until the receipt nothing of the store may be collected.
-		err := a.opts.Store.SetPin(p.work, artifacts.Pin{Name: pinName(in.Reproduction), Roots: []artifacts.Ref{in.Plan, in.Manifest}, Open: true, Note: "reproduction under way"})
-		return contract.FindReceiptResult{}, err
+		// From here until the receipt the reproduction's own pin stands for what is under way.
+		err := a.open(p, artifacts.Pin{Name: pinName(in.Reproduction), Roots: []artifacts.Ref{in.Plan, in.Manifest}, Note: "reproduction under way"}, launchPin(in.Plan))
+		return contract.FindReceiptResult{}, errors.Join(err, a.launched(p, in.Plan))
 	}
 	if err != nil {
 		return contract.FindReceiptResult{}, err
@@ -36,7 +36,7 @@ func (a *Activities) FindReceipt(ctx context.Context, in contract.FindReceiptInp
 	if has, err := a.opts.Store.Has(p.work, receipt.Results.Digest); err != nil || !has {
 		return contract.FindReceiptResult{}, err
 	}
-	return contract.FindReceiptResult{Receipt: rec.Result}, nil
+	return contract.FindReceiptResult{Receipt: rec.Result}, a.launched(p, in.Plan)
 }
 
 func pinName(reproduction string) string { return contract.PinPrefix + reproduction }
@@ -83,7 +83,7 @@ func (a *Activities) WriteReceipt(ctx context.Context, in contract.ReceiptInput)
 		if err != nil {
 			return contract.ReceiptResult{}, err
 		}
-		err = a.opts.Store.SetPin(p.work, artifacts.Pin{Name: pinName(in.Reproduction), Roots: append(roots, ref), Open: true, Note: "reproduction with undetermined cases"})
+		err = a.open(p, artifacts.Pin{Name: pinName(in.Reproduction), Roots: append(roots, ref), Note: "reproduction with undetermined cases"}, pinName(in.Reproduction))
 		return contract.ReceiptResult{Receipt: ref, ResultDigest: r.ResultDigest}, err
 	}
 	doc := contract.ReproductionKey(pl.Ref.Digest, in.Ingest.Manifest.Manifest.Digest)

@@ -28,6 +28,9 @@ func (a *Activities) ScanTables(ctx context.Context, in contract.ScanInput) (con
 	if err != nil {
 		return contract.ScanResult{}, err
 	}
+	if err := a.launching(p, in.Plan); err != nil {
+		return contract.ScanResult{}, err
+	}
 	src, err := a.openSource(pl)
 	if err != nil {
 		return contract.ScanResult{}, err

@@ -75,6 +75,12 @@ type Bucket interface {
 	List(ctx context.Context, prefix, after string, fn func(Info) error) error
 }
 
+// CarefulDeleter is an optional ability of a Bucket: removing an object only while it is as
+// Stat described it. gone is false when it was written again meanwhile; it stays then.
+type CarefulDeleter interface {
+	DeleteUnchanged(ctx context.Context, info Info) (gone bool, err error)
+}
+
 // Upload is a multipart upload that was begun and not completed.
 type Upload struct {
 	Name    string

@@ -13,8 +13,10 @@ import (
 // Pin keeps things from garbage collection: the blobs of Roots and everything their
 // JSON refers to, and the records of Keys.
 //
-// An open pin stands for a reproduction under way, whose results are not all known yet:
-// while there is one, garbage collection removes nothing unless told to ignore it.
+// An open pin stands for a reproduction under way, whose results are not all known yet, and
+// that may reuse any record: while there is one, garbage collection keeps every record, and
+// everything that was written since Created, unless told to ignore it. An open pin with Until
+// counts until then, and goes with the next collection.
 type Pin struct {
 	Format  string    `json:"format"`
 	Name    string    `json:"name"`
@@ -23,7 +25,11 @@ type Pin struct {
 	Open    bool      `json:"open,omitempty"`
 	Note    string    `json:"note,omitempty"`
 	Created time.Time `json:"created"`
+	Until   time.Time `json:"until,omitzero"`
 }
+
+// OpenAt reports whether the pin stands for something under way at a time.
+func (p Pin) OpenAt(t time.Time) bool { return p.Open && (p.Until.IsZero() || p.Until.After(t)) }
 
 const pinFormat = "cxrepro.pin/1"
 
@@ -51,7 +57,7 @@ func (r *Repository) SetPin(ctx context.Context, p Pin) error {
 	if p.Created.IsZero() {
 		p.Created = r.host.Now()
 	}
-	p.Created = p.Created.UTC()
+	p.Created, p.Until = p.Created.UTC(), p.Until.UTC()
 	body, err := Canonical(p)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package dirstore
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -248,4 +249,40 @@ func (b *Bucket) Delete(ctx context.Context, name string) error {
 		}
 	}
 	return nil
+}
+
+var _ artifacts.CarefulDeleter = (*Bucket)(nil)
+
+// DeleteUnchanged moves an object away, looks at it, and puts it back when it is not the one
+// that was described. For that moment it is not there.
+func (b *Bucket) DeleteUnchanged(ctx context.Context, info artifacts.Info) (gone bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	path, err := b.path(info.Name)
+	if err != nil {
+		return false, err
+	}
+	away := filepath.Join(b.root, tmpFolder, strings.ToLower(rand.Text()))
+	if err := os.Rename(path, away); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return true, nil
+		}
+		return false, b.fail("delete", info.Name, err)
+	}
+	st, err := os.Lstat(away)
+	if err != nil {
+		return false, b.fail("delete", info.Name, err)
+	}
+	unchanged := st.ModTime().Equal(info.Modified) && st.Size() == info.Size
+	if !unchanged {
+		// Whoever wrote it once more in between has put the same object there.
+		if err := os.Link(away, path); err != nil && !errors.Is(err, fs.ErrExist) {
+			return false, b.fail("delete", info.Name, err)
+		}
+	}
+	if err := os.Remove(away); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, b.fail("delete", info.Name, err)
+	}
+	return unchanged, nil
 }

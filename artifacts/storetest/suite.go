@@ -66,6 +66,7 @@ func RunRepository(t *testing.T, opts Options, New func(t *testing.T) artifacts.
 		{"Pins", s.pins},
 		{"Collect", s.collect},
 		{"CollectKeepsYoung", s.collectYoung},
+		{"CollectBesideOpen", s.collectOpen},
 		{"Verify", s.verify},
 		{"Strays", s.strays},
 		{"JunkPin", s.junkPin},

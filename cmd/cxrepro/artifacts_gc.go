@@ -23,13 +23,16 @@ pinned. Everything younger than --grace is kept too.
 
 The rest goes: index entries first, each leaving a tombstone with its statement, so that
 ` + "`cxrepro explain`" + ` still answers; then blobs, statements that nothing names, left-overs of
-killed processes, run-out claims, and unfinished multipart uploads.
+killed processes, run-out claims, and unfinished multipart uploads. Pins and entries are looked
+at again before each part goes.
 
-Without --apply nothing is changed. While a reproduction is under way, --apply refuses.
+While a reproduction is under way every record is kept, since it may reuse any, and everything
+written since it began: only what earlier efforts left behind without a record goes. gc stops
+by itself when a reproduction begins meanwhile. Without --apply nothing is changed.
 
-With --json: {"store","dry_run","grace_ns","pins","open_pins":[],"kept_blobs":{"count","bytes"},
-"kept_entries","missing":[],"entries":{...},"blobs":{...},"statements":{...},"temporary":{...},
-"claims":{...},"uploads":{...},"freed_bytes"}.`,
+With --json: {"store","dry_run","grace_ns","pins","open_pins":[],"since","stopped","kept_blobs":{"count",
+"bytes"},"kept_entries","missing":[],"entries":{...},"blobs":{...},"statements":{...},"temporary":{...},
+"claims":{...},"uploads":{...},"freed_bytes"}; since is there while something is under way.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			open := a.readStore
@@ -44,11 +47,6 @@ With --json: {"store","dry_run","grace_ns","pins","open_pins":[],"kept_blobs":{"
 				opts.Each = func(kind, name string, bytes int64) { fmt.Fprintf(a.out, "%s\t%s\t%d\n", kind, name, bytes) }
 			}
 			report, err := store.GC(c.Context(), opts)
-			var open2 *artifacts.OpenPinsError
-			if errors.As(err, &open2) {
-				return &exitError{Code: exitFailed, Err: err,
-					Hint: "wait for it; a reproduction that will not go on: `cxrepro artifacts pin --remove NAME`; or --ignore-open"}
-			}
 			if err != nil {
 				return artifactsError(err)
 			}
@@ -57,7 +55,7 @@ With --json: {"store","dry_run","grace_ns","pins","open_pins":[],"kept_blobs":{"
 	}
 	c.Flags().BoolVar(&opts.Apply, "apply", false, "really remove")
 	c.Flags().DurationVar(&opts.Grace, "grace", 24*time.Hour, "keep everything younger than this")
-	c.Flags().BoolVar(&opts.IgnoreOpen, "ignore-open", false, "also while reproductions are under way: they may have to compute again")
+	c.Flags().BoolVar(&opts.IgnoreOpen, "ignore-open", false, "as if no reproduction were under way: those that are may have to compute again")
 	c.Flags().BoolVar(&list, "list", false, "name every object")
 	return c
 }
@@ -81,6 +79,12 @@ func (a *app) showGC(r artifacts.GCReport) error {
 	}
 	for _, name := range r.OpenPins {
 		fmt.Fprintf(a.out, "  under way: %s\n", name)
+	}
+	if !r.Since.IsZero() {
+		fmt.Fprintf(a.out, "  every record and what was written since %s is kept for it; one that will not go on: `cxrepro artifacts unpin NAME`\n", stamp(r.Since))
+	}
+	if r.Stopped {
+		fmt.Fprintln(a.out, "  stopped: a reproduction began meanwhile")
 	}
 	for _, d := range r.Missing {
 		fmt.Fprintf(a.out, "  pinned but missing: %s\n", d)
@@ -116,11 +120,7 @@ With --json: the pin, {"name","roots":[...],"keys":[...],"note","created"}.`,
 				return err
 			}
 			if remove {
-				err := store.RemovePin(c.Context(), args[0])
-				if errors.Is(err, artifacts.ErrNotFound) {
-					return &exitError{Code: exitFailed, Err: fmt.Errorf("there is no pin %q", args[0]), Hint: "see `cxrepro artifacts ls pins`"}
-				}
-				return artifactsError(err)
+				return unpin(c.Context(), store, args[0])
 			}
 			return a.pin(c.Context(), store, args[0], args[1:], note)
 		},
@@ -128,6 +128,34 @@ With --json: the pin, {"name","roots":[...],"keys":[...],"note","created"}.`,
 	c.Flags().BoolVar(&remove, "remove", false, "take the pin away")
 	c.Flags().StringVar(&note, "note", "", "why it is kept")
 	return c
+}
+
+func newArtifactsUnpinCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "unpin NAME",
+		Short: "Take a pin away",
+		Long: `unpin takes a pin away; what nothing else reaches goes with a later gc. ` + "`cxrepro artifacts ls pins`" + `
+lists them. The pin of a reproduction under way is set again when it goes on.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := artifacts.CheckPinName(args[0]); err != nil {
+				return usageError("", "%v", err)
+			}
+			store, err := a.writeStore(c.Context())
+			if err != nil {
+				return err
+			}
+			return unpin(c.Context(), store, args[0])
+		},
+	}
+}
+
+func unpin(ctx context.Context, store *artifacts.Repository, name string) error {
+	err := store.RemovePin(ctx, name)
+	if errors.Is(err, artifacts.ErrNotFound) {
+		return &exitError{Code: exitFailed, Err: fmt.Errorf("there is no pin %q", name), Hint: "see `cxrepro artifacts ls pins`"}
+	}
+	return artifactsError(err)
 }
 
 func (a *app) pin(ctx context.Context, store *artifacts.Repository, name string, things []string, note string) (err error) {

@@ -30,7 +30,7 @@ Exit codes: 0 done; 1 failed or something is wrong in the store; 2 usage; 6 stor
 		Args: cobra.NoArgs,
 	}
 	c.AddCommand(newArtifactsLsCommand(a), newArtifactsCatCommand(a), newArtifactsVerifyCommand(a), newArtifactsGCCommand(a),
-		newArtifactsReindexCommand(a), newArtifactsPinCommand(a), newArtifactsProbeCommand(a))
+		newArtifactsReindexCommand(a), newArtifactsPinCommand(a), newArtifactsUnpinCommand(a), newArtifactsProbeCommand(a))
 	return c
 }
 
