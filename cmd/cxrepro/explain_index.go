@@ -47,26 +47,39 @@ func (x *shelfIndex) Close() error {
 	return x.cat.Close()
 }
 
+// statement returns the statement of a key that has an entry, nil when it is gone or damaged.
+func (x *shelfIndex) statement(ctx context.Context, key artifacts.Key) (*provenance.Statement, error) {
+	rec, err := x.store.Entry(ctx, key)
+	var data []byte
+	if err == nil {
+		data, err = x.store.StatementOf(ctx, rec)
+	}
+	if errors.Is(err, artifacts.ErrNotFound) || errors.Is(err, artifacts.ErrDigestMismatch) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	st, err := provenance.Decode(data)
+	if err != nil {
+		return nil, nil // damaged: verify names it
+	}
+	return &st, nil
+}
+
 // keyDocument returns the key document of a key that has an entry, nil when its statement is
 // gone or damaged.
 func (x *shelfIndex) keyDocument(ctx context.Context, key artifacts.Key) ([]byte, error) {
 	if doc, ok := x.docs[key]; ok {
 		return doc, nil
 	}
-	rec, err := x.store.Entry(ctx, key)
-	var data []byte
-	if err == nil {
-		data, err = x.store.StatementOf(ctx, rec)
+	st, err := x.statement(ctx, key)
+	if err != nil {
+		return nil, err
 	}
 	var doc []byte
-	switch {
-	case errors.Is(err, artifacts.ErrNotFound) || errors.Is(err, artifacts.ErrDigestMismatch):
-	case err != nil:
-		return nil, err
-	default:
-		if st, err := provenance.Decode(data); err == nil {
-			doc = st.Predicate.KeyDocument
-		}
+	if st != nil {
+		doc = st.Predicate.KeyDocument
 	}
 	x.docs[key] = doc
 	return doc, nil

@@ -11,6 +11,7 @@ import (
 	"cxrepro/internal/cxreasonbench"
 	"cxrepro/internal/lvlm"
 	"cxrepro/internal/report/evaluation"
+	"cxrepro/internal/report/scoring"
 )
 
 // evaluated is a reproduction that has tables of an evaluation, as a report reads it.
@@ -116,42 +117,53 @@ func (e *evaluated) answer(ctx context.Context, ref artifacts.Ref) (lvlm.Answer,
 	return a, nil
 }
 
+// eachCall calls fn for every call of an evaluation, each once, with the page that it is on
+// first. A reproduction whose accounts are not there has none.
+func (e *evaluated) eachCall(ctx context.Context, i int, fn func(page *contract.CallsDoc, c *contract.CallRecord)) error {
+	if i >= len(e.receipt.Accounts) || e.receipt.Accounts[i].IsZero() {
+		return nil
+	}
+	var list contract.Packed
+	if err := readJSON(ctx, e.store, e.receipt.Accounts[i], &list); err != nil {
+		return err
+	}
+	seen := map[artifacts.Digest]bool{}
+	for _, item := range list.Items {
+		var doc contract.CallsDoc
+		if err := readJSON(ctx, e.store, item.Ref, &doc); err != nil {
+			return err
+		}
+		for k := range doc.Calls {
+			if c := &doc.Calls[k]; !seen[c.Key] {
+				seen[c.Key] = true
+				fn(&doc, c)
+			}
+		}
+	}
+	return nil
+}
+
 // hours sums the time of the calls by task, each call of an evaluation once.
 func (e *evaluated) hours(ctx context.Context) ([]evaluation.Hours, error) {
 	var out []evaluation.Hours
-	for i, ref := range e.receipt.Accounts {
-		if ref.IsZero() {
-			continue
-		}
-		var list contract.Packed
-		if err := readJSON(ctx, e.store, ref, &list); err != nil {
-			return nil, err
-		}
+	for i := range e.receipt.Accounts {
 		sum := map[cxreasonbench.Task]*evaluation.Hours{}
-		seen := map[artifacts.Digest]bool{}
-		for _, item := range list.Items {
-			var doc contract.CallsDoc
-			if err := readJSON(ctx, e.store, item.Ref, &doc); err != nil {
-				return nil, err
-			}
-			h := sum[doc.Task]
+		err := e.eachCall(ctx, i, func(page *contract.CallsDoc, c *contract.CallRecord) {
+			h := sum[page.Task]
 			if h == nil {
-				h = &evaluation.Hours{Evaluation: i, Task: doc.Task}
-				sum[doc.Task] = h
+				h = &evaluation.Hours{Evaluation: i, Task: page.Task}
+				sum[page.Task] = h
 			}
-			for _, c := range doc.Calls {
-				if seen[c.Key] {
-					continue
-				}
-				seen[c.Key] = true
-				if c.Count.Kind == cxreasonbench.CallJudge.String() {
-					h.JudgeSeconds += c.Count.Busy
-					h.JudgeCalls++
-				} else {
-					h.ModelSeconds += c.Count.Busy
-					h.ModelCalls++
-				}
+			if c.Count.Kind == cxreasonbench.CallJudge.String() {
+				h.JudgeSeconds += c.Count.Busy
+				h.JudgeCalls++
+			} else {
+				h.ModelSeconds += c.Count.Busy
+				h.ModelCalls++
 			}
+		})
+		if err != nil {
+			return nil, err
 		}
 		for _, t := range cxreasonbench.Tasks() {
 			if h := sum[t]; h != nil {
@@ -160,6 +172,15 @@ func (e *evaluated) hours(ctx context.Context) ([]evaluation.Hours, error) {
 		}
 	}
 	return out, nil
+}
+
+// scored are the evaluations as tables take them.
+func (e *evaluated) scored() []cxreasonbench.Evaluation {
+	out := make([]cxreasonbench.Evaluation, len(e.summary.Evaluations))
+	for i := range out {
+		out[i] = scoring.Scored(e.summary.Rules, &e.summary.Evaluations[i])
+	}
+	return out
 }
 
 // document makes the report.

@@ -17,8 +17,9 @@ type windowRows struct {
 	Rows    map[string][]contract.FindingRow
 }
 
-// eachWindow calls fn for every window of a finished reproduction, in order.
-func eachWindow(ctx context.Context, store *artifacts.Repository, r *contract.Receipt, fn func(windowRows) error) error {
+// eachAssessed calls fn for every window of a finished reproduction, in order, with its images
+// and where the rows of its tasks are.
+func eachAssessed(ctx context.Context, store *artifacts.Repository, r *contract.Receipt, fn func([]contract.Entry, *contract.Assessed) error) error {
 	var doc contract.Dataset
 	if err := readJSON(ctx, store, r.Manifest, &doc); err != nil {
 		return err
@@ -33,11 +34,21 @@ func eachWindow(ctx context.Context, store *artifacts.Repository, r *contract.Re
 			return err
 		}
 		for _, item := range packed.Items {
-			w, err := oneWindow(ctx, store, windows, item)
+			var assessed contract.Assessed
+			if err := readJSON(ctx, store, item.Ref, &assessed); err != nil {
+				return err
+			}
+			items, err := windows.Chunk(ctx, item.Index)
 			if err != nil {
 				return err
 			}
-			if err := fn(w); err != nil {
+			entries := make([]contract.Entry, len(items))
+			for i, raw := range items {
+				if err := json.Unmarshal(raw, &entries[i]); err != nil {
+					return fmt.Errorf("window %d entry %d: %w", item.Index, i, err)
+				}
+			}
+			if err := fn(entries, &assessed); err != nil {
 				return err
 			}
 		}
@@ -45,33 +56,31 @@ func eachWindow(ctx context.Context, store *artifacts.Repository, r *contract.Re
 	return nil
 }
 
-func oneWindow(ctx context.Context, store *artifacts.Repository, windows *manifest.Manifest, item contract.PackItem) (windowRows, error) {
-	w := windowRows{Rows: map[string][]contract.FindingRow{}}
-	var assessed contract.Assessed
-	if err := readJSON(ctx, store, item.Ref, &assessed); err != nil {
-		return w, err
-	}
-	items, err := windows.Chunk(ctx, item.Index)
-	if err != nil {
-		return w, err
-	}
-	w.Entries = make([]contract.Entry, len(items))
-	for i, raw := range items {
-		if err := json.Unmarshal(raw, &w.Entries[i]); err != nil {
-			return w, fmt.Errorf("window %d entry %d: %w", item.Index, i, err)
+// eachWindow calls fn for every window of a finished reproduction, in order, with all its rows.
+func eachWindow(ctx context.Context, store *artifacts.Repository, r *contract.Receipt, fn func(windowRows) error) error {
+	return eachAssessed(ctx, store, r, func(entries []contract.Entry, assessed *contract.Assessed) error {
+		w := windowRows{Entries: entries, Rows: map[string][]contract.FindingRow{}}
+		for i, task := range assessed.Tasks {
+			rows, err := rowsOf(ctx, store, entries, assessed, i)
+			if err != nil {
+				return err
+			}
+			w.Rows[task.Task] = rows
 		}
+		return fn(w)
+	})
+}
+
+// rowsOf reads the rows of the task at a place of a window.
+func rowsOf(ctx context.Context, store *artifacts.Repository, entries []contract.Entry, assessed *contract.Assessed, task int) ([]contract.FindingRow, error) {
+	var rows contract.Findings
+	if err := readJSON(ctx, store, assessed.Tasks[task].Result, &rows); err != nil {
+		return nil, err
 	}
-	for _, task := range assessed.Tasks {
-		var rows contract.Findings
-		if err := readJSON(ctx, store, task.Result, &rows); err != nil {
-			return w, err
-		}
-		if len(rows.Rows) != len(w.Entries) {
-			return w, fmt.Errorf("window %d: %d rows of %s for %d images", item.Index, len(rows.Rows), task.Task, len(w.Entries))
-		}
-		w.Rows[task.Task] = rows.Rows
+	if len(rows.Rows) != len(entries) {
+		return nil, fmt.Errorf("window %d: %d rows of %s for %d images", assessed.Window, len(rows.Rows), rows.Task, len(entries))
 	}
-	return w, nil
+	return rows.Rows, nil
 }
 
 func readJSON(ctx context.Context, store *artifacts.Repository, ref artifacts.Ref, v any) error {

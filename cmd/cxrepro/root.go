@@ -24,14 +24,22 @@ const (
 	exitUnreachable = 6
 )
 
-// exitError carries the exit code a verb wants, the message, and a hint that names the way out.
+// exitError carries the exit code a verb wants, the message, nil for none, and a hint that names
+// the way out.
 type exitError struct {
 	Code int
 	Err  error
 	Hint string
 }
 
-func (e *exitError) Error() string { return e.Err.Error() }
+// Error is the message; empty where the exit code says it all.
+func (e *exitError) Error() string {
+	if e.Err == nil {
+		return ""
+	}
+	return e.Err.Error()
+}
+
 func (e *exitError) Unwrap() error { return e.Err }
 
 // usageError reports wrong arguments, flags or spec contents (exit code 2).
@@ -190,6 +198,7 @@ func commands(a *app) []*cobra.Command {
 		newDatasetCommand(a),
 		newDatasetsCommand(a),
 		newDemoCommand(a),
+		newDiffCommand(a),
 		newDoctorCommand(a),
 		newExplainCommand(a),
 		newExportCommand(a),
@@ -213,6 +222,7 @@ func commands(a *app) []*cobra.Command {
 		newVerifyCommand(a),
 		newVersionCommand(a),
 		newWatchCommand(a),
+		newWhyCommand(a),
 		newWorkerCommand(a),
 		newXragentCommand(a),
 	}

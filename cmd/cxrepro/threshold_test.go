@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"cxrepro/internal/compare"
 	"cxrepro/internal/contract"
 )
 
@@ -57,5 +58,34 @@ func TestOneThreshold(t *testing.T) {
 	text, err = b.command("explain", first.Reproduction).Output()
 	if err != nil || !strings.Contains(string(text), "segment       3 run, because no other reproduction had computed this step before") {
 		t.Errorf("explain of the first: %v\n%s", err, text)
+	}
+	diffThreshold(t, b, first.Reproduction, next.Reproduction)
+}
+
+// diffThreshold: two reproductions that differ in one row of the data side part at the one task that
+// reads it, in that field; everything before is equal.
+func diffThreshold(t *testing.T, b *bench, first, next string) {
+	t.Helper()
+	text, err := b.command("diff", first, next).Output()
+	if err != nil && b.exit(err) != exitFailed {
+		t.Fatalf("diff: %v\n%s", err, text)
+	}
+	t.Log("\n" + string(text))
+	out, _ := b.command("diff", first, next, "--json").Output()
+	var d compare.Diff
+	if err := json.Unmarshal(out, &d); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	p := d.Parted
+	if p == nil || p.Step != contract.StepAssess || p.Item != "window 0, rotation" || len(p.Differs) != 1 || p.Differs[0].Field != "params.rows.rotation.clavicle_y_diff.max" || p.Differs[0].Other != "0.2" {
+		t.Errorf("parted %+v", p)
+	}
+	for _, s := range d.Steps {
+		if before := s.Step == contract.StepPixelFacts || s.Step == contract.StepSegment; before && (s.Compared != 3 || s.ResultsDiffer+s.KeysDiffer > 0 || s.Keys != 1) {
+			t.Errorf("%+v, want three equal results", s)
+		}
+	}
+	if len(d.Spec) != 1 || d.Spec[0].Field != "thresholds.rotation.clavicle_y_diff.max" || !d.Inputs.SameImages || d.Inputs.Images[0] != 3 {
+		t.Errorf("spec %+v, inputs %+v", d.Spec, d.Inputs)
 	}
 }

@@ -67,6 +67,13 @@ func askedStore(t *testing.T, o evaltest.Options) (string, *evaltest.Lab) {
 		t.Fatal(err)
 	}
 	lab := evaltest.New(t, store, o)
+	evaluateLab(t, store, lab)
+	return folder, lab
+}
+
+// evaluateLab runs a lab's reproduction to its end in the SDK's environment, with real activities.
+func evaluateLab(t *testing.T, store *artifacts.Repository, lab *evaltest.Lab) {
+	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 	env := suite.NewTestWorkflowEnvironment()
@@ -85,7 +92,6 @@ func askedStore(t *testing.T, o evaltest.Options) (string, *evaltest.Lab) {
 	if err := env.GetWorkflowError(); err != nil {
 		t.Fatal(err)
 	}
-	return folder, lab
 }
 
 // cxrepro runs one command over a store and returns exit code, output and talk.
