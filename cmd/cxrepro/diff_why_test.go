@@ -338,3 +338,51 @@ func TestWhyPublished(t *testing.T) {
 		t.Errorf("diff with itself: exit %d\n%s", code, text)
 	}
 }
+
+// TestWhyAllowCalls: two settings of the judge need verdicts that nobody asked for. why prices them and
+// asks nobody; with --allow-calls it runs the variant of one of them through the path of run, asks
+// exactly the missing calls, and has its effect.
+func TestWhyAllowCalls(t *testing.T) {
+	b := newAskedBench(t, guidedModel(), 8, false)
+	code, base, talk := b.run()
+	if code != exitOK {
+		t.Fatalf("exit %d\n%s", code, talk)
+	}
+	code, other, talk := b.run("--set", "switches.judge.layout=lines", "--set", "switches.judge.initial_prompt=final")
+	if code != exitOK {
+		t.Fatalf("exit %d\n%s", code, talk)
+	}
+	ask := func(more ...string) (w answered) {
+		t.Helper()
+		args := append([]string{"why", base.Reproduction, "--cell", "t3/path-1.guided-simulated/completion", "--against", other.Reproduction, "--json"}, more...)
+		out, err := b.command(args...).Output()
+		if err == nil {
+			err = json.Unmarshal(out, &w)
+		}
+		if err != nil {
+			t.Fatalf("%v: %v\n%s", more, err, out)
+		}
+		return w
+	}
+	before := b.lab.Responder.Counts().Requests
+	w := ask()
+	if len(w.Needing) != 2 || w.Needing[0].Recorded || w.Needing[1].Recorded || w.Prices[0].AtLeast == 0 || w.Prices[0].Cost == 0 {
+		t.Fatalf("%+v", w)
+	}
+	if n := b.lab.Responder.Counts().Requests; n != before {
+		t.Fatalf("pricing made %d calls", n-before)
+	}
+	w = ask(append([]string{"--allow-calls", "--factor", "judge.layout"}, b.data...)...)
+	made := b.lab.Responder.Counts().Requests - before
+	for _, n := range w.Needing {
+		if n.Recorded != (n.Factor.Factor == "judge.layout") {
+			t.Errorf("%+v", n)
+		}
+	}
+	if made == 0 || int64(w.Calls) != made {
+		t.Errorf("%d calls were made, %d are told", made, w.Calls)
+	}
+	if again := ask(append([]string{"--allow-calls", "--factor", "judge.layout"}, b.data...)...); again.Calls != 0 || b.lab.Responder.Counts().Requests != before+made {
+		t.Errorf("asked again: %+v", again)
+	}
+}
