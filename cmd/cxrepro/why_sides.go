@@ -6,6 +6,7 @@ import (
 
 	"cxrepro/artifacts"
 	"cxrepro/experiments"
+	"cxrepro/internal/claims"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxreasonbench"
 	tables "cxrepro/internal/report"
@@ -75,11 +76,11 @@ func (q *whyQuestion) paper() error {
 	if err := textbookOnly(q.ref); err != nil {
 		return err
 	}
-	figures, err := cxreasonbench.PaperFigures()
+	figures, err := claims.PaperFigures()
 	if err != nil {
 		return err
 	}
-	f, ok := figures.Figure(q.ref.Path, q.ref.Sampling, q.ref.Row(), q.ref.Model, q.ref.Column)
+	f, ok := figures.Figure(cxreasonbench.Place{Model: q.ref.Model, Sampling: q.ref.Sampling, Path: q.ref.Path, Row: q.ref.Row(), Column: q.ref.Column})
 	if !ok {
 		return usageError("give --against RUN_B", "the paper has no figure for %s of %s", q.ref.Ref, q.ref.Model)
 	}
