@@ -148,6 +148,9 @@ func (a *app) ask(ctx context.Context, store *artifacts.Repository, which string
 	if q.ours, err = why.Narrow(plan, q.e.receipt.Benchmark, casesOf(q.e.bench), q.e.docs[q.ref.Evaluation].Index); err != nil {
 		return nil, err
 	}
+	if q.ours.Questions, err = questionsOf(q.e.bench); err != nil {
+		return nil, err
+	}
 	if f.against != "" {
 		err = q.other(ctx, f.against)
 	} else {
@@ -250,6 +253,12 @@ func casesOf(b *contract.Benchmark) map[why.Case]bool {
 		out[why.Case{Task: c.Task, ID: c.ID}] = true
 	}
 	return out
+}
+
+// questionsOf is the digest of what a manifest asks.
+func questionsOf(b *contract.Benchmark) (artifacts.Digest, error) {
+	data, err := artifacts.Canonical(map[string]any{"system": b.System, "cases": b.Cases})
+	return artifacts.Sum(data), err
 }
 
 // valueOf is a figure as why takes it.

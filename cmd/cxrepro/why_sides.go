@@ -41,6 +41,9 @@ func (q *whyQuestion) other(ctx context.Context, which string) error {
 	if q.theirs, err = why.Narrow(plan, r.Benchmark, casesOf(e.bench), e.docs[i].Index); err != nil {
 		return err
 	}
+	if q.theirs.Questions, err = questionsOf(e.bench); err != nil {
+		return err
+	}
 	ref := q.ref
 	ref.Evaluation = i
 	q.target, q.against = valueOf(ref.Figure(e.scored())), r.Reproduction
@@ -100,7 +103,9 @@ func (q *whyQuestion) paper() error {
 	}
 	for _, of := range plan.Evaluations() {
 		if of.Model.Title == q.ref.Model && of.Sampling == q.e.summary.Evaluations[q.ref.Evaluation].Sampling {
-			q.theirs, err = why.Narrow(plan, q.benchmarkOf(plan), nil, of.Index)
+			if q.theirs, err = why.Narrow(plan, q.benchmarkOf(plan), nil, of.Index); !q.theirs.Benchmark.IsZero() {
+				q.theirs.Questions = q.ours.Questions
+			}
 			return err
 		}
 	}

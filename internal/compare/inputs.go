@@ -11,7 +11,8 @@ import (
 // Inputs say what only one side has. Images are named by their digest's beginning and their
 // case number on the side that has them, cases by task and number.
 type Inputs struct {
-	// SameImages and SameCases: the manifests are equal to the byte.
+	// SameImages: the manifests are equal. SameCases: the same is asked about the same cases;
+	// manifests of benchmarks also tell the rules that they were made under.
 	SameImages  bool     `json:"same_images"`
 	Images      [2]int   `json:"images"`
 	OnlyImagesA []string `json:"only_images_a,omitempty"`
@@ -78,7 +79,6 @@ type caseKey struct {
 // benchmark pairs the cases of both sides, and compares their questions.
 func (c *comparison) benchmark() error {
 	in := &c.d.Inputs
-	in.SameCases = c.a.Receipt.Benchmark.Digest == c.b.Receipt.Benchmark.Digest
 	var have [2]map[caseKey]int
 	for i, s := range []*Side{c.a, c.b} {
 		have[i] = map[caseKey]int{}
@@ -121,6 +121,7 @@ func (c *comparison) benchmark() error {
 			in.OnlyCasesB = append(in.OnlyCasesB, fmt.Sprintf("case %d (%s)", n, x.Task))
 		}
 	}
+	in.SameCases = len(in.OnlyCasesA)+len(in.OnlyCasesB)+len(in.Changed) == 0 && c.a.Benchmark.System == c.b.Benchmark.System
 	if len(in.OnlyCasesA)+len(in.OnlyCasesB) > 0 {
 		s := c.step(contract.StepDrawCases)
 		s.Compared, s.ResultsDiffer = 1, 1

@@ -220,7 +220,7 @@ func benchmark(ours, theirs Setting, rules cxreasonbench.Rules, add func(Factor,
 		own, other := v.Plan.Spec, theirs.Plan.Spec
 		v.Plan.Spec = other
 		v.Plan.Spec.Evaluation, v.Plan.Spec.Name, v.Plan.Spec.Paper = own.Evaluation, own.Name, own.Paper
-		v.Plan.Model, v.Benchmark, v.Cases = theirs.Plan.Model, theirs.Benchmark, theirs.Cases
+		v.Plan.Model, v.Benchmark, v.Questions, v.Cases = theirs.Plan.Model, theirs.Benchmark, theirs.Questions, theirs.Cases
 		mixed := rules
 		for _, s := range cxreasonbench.Switches() {
 			if s.Effect() != cxreasonbench.ChangesQuestions {
@@ -235,7 +235,11 @@ func benchmark(ours, theirs Setting, rules cxreasonbench.Rules, add func(Factor,
 	if theirs.Benchmark.IsZero() {
 		f.Unavailable = "the released benchmark of the paper is not in this store"
 	}
-	add(f, ours.Benchmark.Digest != theirs.Benchmark.Digest)
+	asks := ours.Questions != theirs.Questions
+	if ours.Questions.IsZero() || theirs.Questions.IsZero() {
+		asks = ours.Benchmark.Digest != theirs.Benchmark.Digest
+	}
+	add(f, asks)
 }
 
 // questions describes a benchmark.

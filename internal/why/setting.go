@@ -19,8 +19,10 @@ type Case struct {
 type Setting struct {
 	// Plan has exactly one evaluation.
 	Plan *experiments.Plan
-	// Benchmark is the manifest that is asked about; zero where there is none here.
+	// Benchmark is the manifest that is asked about; zero where there is none here. Questions
+	// is the digest of what it asks: manifests may differ in their titles alone.
 	Benchmark artifacts.Ref
+	Questions artifacts.Digest
 	// Cases are those of the benchmark; nil where nobody knows them. Only are those that
 	// count; nil counts all.
 	Cases, Only map[Case]bool
