@@ -162,6 +162,7 @@ func TestReport(t *testing.T) {
 	testCheck(t, store)
 	testCredentialed(t, store)
 	testRescore(t, store)
+	testLineage(t, store)
 	if n := lab.Responder.Counts().Requests; n != asked {
 		t.Errorf("rescoring made %d calls", n-asked)
 	}

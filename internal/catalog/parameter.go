@@ -124,9 +124,9 @@ type input struct {
 	Digest artifacts.Digest `json:"digest"`
 }
 
-// messages links the answer of a call to its system message and, of a model under evaluation, to
-// its question: the last message of the user. Inputs are named by place and side, as 03.user.
-func (b *batch) messages(key, result int64, kind string, inputs []input) {
+// messages links the answer of a call to its system message and to its question, the last
+// message of the user. Inputs are named by place and side, as 03.user.
+func (b *batch) messages(key, result int64, inputs []input) {
 	last := input{}
 	for _, in := range inputs {
 		place, side, ok := strings.Cut(in.Name, ".")
@@ -138,7 +138,7 @@ func (b *batch) messages(key, result int64, kind string, inputs []input) {
 			last = in
 		}
 	}
-	if kind == "model" && last.Name != "" {
+	if last.Name != "" {
 		b.link(result, last.Digest, key, LinkQuestion)
 	}
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // version changes whenever the tables do; a catalog of another version is made anew.
-const version = "4"
+const version = "5"
 
 // tables hold numbers of digests and names; names and digests spell them out. Times are
 // nanoseconds since 1970, 0 for none. modified is the store's clock and no part of Digest.

@@ -130,7 +130,7 @@ func (b *batch) add(e entry) {
 	}
 	b.parameters(key, result, &p.KeyDocument.Params)
 	if c := p.Parameters.Call; c != nil {
-		b.messages(key, result, c.Kind, p.KeyDocument.Inputs)
+		b.messages(key, result, p.KeyDocument.Inputs)
 		b.calls = append(b.calls, []any{key, b.name(c.Kind), b.name(c.Card), b.name(c.Outcome), p.KeyDocument.Params.draw,
 			c.Attempts.Sent, c.Attempts.Usage.Prompt, c.Attempts.Usage.Completion, c.Attempts.Cost, b.name(c.Attempts.Currency)})
 	}

@@ -106,19 +106,32 @@ func (r *Run) prompts(ctx context.Context) map[artifacts.Digest]string {
 	if b, err := r.Benchmark(ctx); err == nil && b != nil && b.System != "" {
 		r.texts[systemDigest(b.System)] = "system message"
 	}
-	data, err := r.x.docs.Get(ctx, r.plan.Prompts)
+	pack, err := r.pack(ctx)
 	if err != nil {
-		return r.texts
-	}
-	pack, err := cxreasonbench.ParsePack(data)
-	if err != nil {
-		return r.texts
+		return r.texts // without its pack a run names no prompt
 	}
 	r.texts[pack.Questions()] = "texts of the questions"
 	for _, p := range cxreasonbench.JudgePrompts() {
 		r.texts[systemDigest(pack.Judge(p))] = "judge: " + words(p.String())
 	}
 	return r.texts
+}
+
+// pack is the run's prompt pack.
+func (r *Run) pack(ctx context.Context) (*cxreasonbench.Pack, error) {
+	if r.packed != nil {
+		return r.packed, nil
+	}
+	p, err := r.Plan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	data, err := r.x.docs.Get(ctx, p.Prompts)
+	if err != nil {
+		return nil, err
+	}
+	r.packed, err = cxreasonbench.ParsePack(data)
+	return r.packed, err
 }
 
 func systemDigest(text string) artifacts.Digest {

@@ -12,6 +12,8 @@ import (
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxreasonbench"
 	"cxrepro/internal/dialogue"
+	"cxrepro/internal/lvlm"
+	"cxrepro/internal/report/scoring"
 )
 
 // pagesKey names the pages of one task on one path.
@@ -153,35 +155,89 @@ func (x *Explorer) accounted(ctx context.Context, keys []artifacts.Digest, into 
 func own(d *contract.DialogueDoc) []cxreasonbench.Turn { return d.State.Turns[d.State.Replayed:] }
 
 // asked finds the call that gave a reply: of those of the account with this answer the one whose
-// statement names the question, the draw and the answers before it. An answer such as "B" is
-// that of many calls.
+// statement names the question, the draw, the pictures and the answers before it. An answer such
+// as "B" is that of many calls, and a question that of many cases.
 func (p *page) asked(ctx context.Context, d *contract.DialogueDoc, turn, draw int) (*accounted, error) {
 	if err := p.account(ctx); err != nil {
 		return nil, err
 	}
 	t := &own(d)[turn]
 	list := p.calls[t.Draws[draw].Reply.Digest]
+	if len(list) == 0 {
+		return nil, nil
+	}
 	question, err := p.run.questionDigest(ctx, t)
 	if err != nil && !gone(err) {
 		return nil, err
 	}
 	for i := range list {
 		c := &list[i]
-		if c.Kind == kindModel && c.Draw == draw && (question.IsZero() || c.to(catalog.LinkQuestion) == question) && c.follows(d, turn) {
-			return c, nil
+		if c.Kind != kindModel || c.Draw != draw || !question.IsZero() && c.to(catalog.LinkQuestion) != question || !c.follows(d, turn) {
+			continue
+		}
+		ok, err := p.run.shows(ctx, c, d.State.Turns[:d.State.Replayed+turn+1])
+		if ok || err != nil {
+			return c, err
 		}
 	}
 	return nil, nil
 }
 
-// Words of package ledger for who was asked first under a key.
-const (
-	kindModel = "model"
-	kindJudge = "judge"
-)
+// shows reports whether a call's statement names the pictures of the questions that were put, as
+// they are or as they are sent.
+func (r *Run) shows(ctx context.Context, c *accounted, turns []cxreasonbench.Turn) (bool, error) {
+	for i := range turns {
+		want, err := r.pictures(ctx, &turns[i])
+		if gone(err) {
+			return true, nil // nothing tells the calls apart any more
+		}
+		if err != nil {
+			return false, err
+		}
+		name := "picture of " + turns[i].Key.String()
+		for _, l := range c.links {
+			if l.Name == name && !want[l.To] {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}
 
-// follows reports whether a call's statement names the answers that were given before a turn,
-// and pictures of every question that shows some.
+// pictures are those of a question of a case, and what they were made into to be sent.
+func (r *Run) pictures(ctx context.Context, t *cxreasonbench.Turn) (map[artifacts.Digest]bool, error) {
+	at := t.Case + " " + t.Key.String()
+	if have, ok := r.shown[at]; ok {
+		return have, nil
+	}
+	q, doc, err := r.questionOf(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	out := map[artifacts.Digest]bool{}
+	if q != nil {
+		for _, p := range q.Pictures {
+			drawn := doc.Pictures[p.Path].Digest
+			out[drawn] = true
+			links, err := r.x.links(ctx, drawn, Up)
+			if err != nil {
+				return nil, err
+			}
+			for _, l := range links {
+				if l.Name == "picture" {
+					out[l.From] = true
+				}
+			}
+		}
+	}
+	r.shown[at] = out
+	return out, nil
+}
+
+// kindModel is the word of package ledger for a call to a model under evaluation.
+const kindModel = "model"
+
+// follows reports whether a call's statement names the answers that were given before a turn.
 func (a *accounted) follows(d *contract.DialogueDoc, turn int) bool {
 	said := d.State.Turns[:d.State.Replayed+turn]
 	want, have := map[string]artifacts.Digest{}, 0
@@ -199,35 +255,104 @@ func (a *accounted) follows(d *contract.DialogueDoc, turn int) bool {
 	return have == len(want)
 }
 
-// questionDigest is the digest of a question as a message.
-func (r *Run) questionDigest(ctx context.Context, t *cxreasonbench.Turn) (artifacts.Digest, error) {
-	n, err := strconv.Atoi(t.Case)
+// questionOf is a question of a case; nil for one that the case does not have.
+func (r *Run) questionOf(ctx context.Context, t *cxreasonbench.Turn) (*cxreasonbench.Question, *contract.CaseDoc, error) {
+	n, err := scoring.CaseNumber(t.Case)
 	if err != nil {
-		return artifacts.Digest{}, fmt.Errorf("case %q is no number", t.Case)
+		return nil, nil, err
 	}
 	doc, err := r.caseDoc(ctx, n)
 	if err != nil {
-		return artifacts.Digest{}, err
+		return nil, nil, err
 	}
 	q, ok := cxreasonbench.FindQuestion(doc.Items, t.Key)
 	if !ok {
-		return artifacts.Digest{}, nil
+		return nil, doc, nil
 	}
-	m := dialogue.Transcript{}.Ask(q.Text).Messages
-	return contract.MessageDigest(m[len(m)-1]), nil
+	return &q, doc, nil
 }
 
-// judged finds a call to the judge by its answer and by the reply that it is about.
-func (p *page) judged(ctx context.Context, verdict, reply artifacts.Digest) (*accounted, error) {
+// questionDigest is the digest of a question as a message.
+func (r *Run) questionDigest(ctx context.Context, t *cxreasonbench.Turn) (artifacts.Digest, error) {
+	q, _, err := r.questionOf(ctx, t)
+	if q == nil || err != nil {
+		return artifacts.Digest{}, err
+	}
+	return contract.MessageDigest(dialogue.Transcript{}.Ask(q.Text).Messages[0]), nil
+}
+
+// judged finds a call to the judge about a reply by its answer. Where several have the same
+// answer about the same words, the one with the prompt and the message of this question.
+func (p *page) judged(ctx context.Context, t *cxreasonbench.Turn, kind cxreasonbench.CallKind, verdict, reply artifacts.Ref) (*accounted, error) {
 	if err := p.account(ctx); err != nil {
 		return nil, err
 	}
-	list := p.calls[verdict]
-	at := slices.IndexFunc(list, func(a accounted) bool { return a.to("reply") == reply })
-	if at < 0 {
-		return nil, nil
+	var found []*accounted
+	for i := range p.calls[verdict.Digest] {
+		if c := &p.calls[verdict.Digest][i]; c.to("reply") == reply.Digest {
+			found = append(found, c)
+		}
 	}
-	return &list[at], nil
+	if len(found) < 2 {
+		return slices.Concat(found, []*accounted{nil})[0], nil
+	}
+	prompt, message, err := p.run.judgeMessage(ctx, p.key.task, t, kind, reply)
+	if err != nil && !gone(err) {
+		return nil, err
+	}
+	for _, c := range found {
+		if c.to(catalog.LinkQuestion) == message && c.to(catalog.LinkPrompt) == prompt {
+			return c, nil
+		}
+	}
+	return nil, nil
+}
+
+// judgedReply is the reply that a draw is judged on: its own, or where the rules say so that to
+// an earlier question.
+func (p *page) judgedReply(ctx context.Context, d *contract.DialogueDoc, turn, draw int) (artifacts.Ref, error) {
+	s, err := p.run.Summary(ctx)
+	if err != nil {
+		return artifacts.Ref{}, err
+	}
+	t := own(d)[turn]
+	on := cxreasonbench.JudgementOf(s.Rules, p.key.task, t.Key).Reply
+	for _, said := range d.State.Turns {
+		if said.Key == on && on != t.Key && draw < len(said.Draws) {
+			return said.Draws[draw].Reply, nil
+		}
+	}
+	return t.Draws[draw].Reply, nil
+}
+
+// judgeMessage are the digests of what the judge is told and asked about a reply.
+func (r *Run) judgeMessage(ctx context.Context, task cxreasonbench.Task, t *cxreasonbench.Turn, kind cxreasonbench.CallKind, reply artifacts.Ref) (prompt, message artifacts.Digest, err error) {
+	q, _, err := r.questionOf(ctx, t)
+	if q == nil || err != nil {
+		return prompt, message, err
+	}
+	s, err := r.Summary(ctx)
+	if err != nil {
+		return prompt, message, err
+	}
+	a, err := read[lvlm.Answer](ctx, r.x.docs, reply)
+	if err != nil {
+		return prompt, message, err
+	}
+	pack, err := r.pack(ctx)
+	if err != nil {
+		return prompt, message, err
+	}
+	j := cxreasonbench.JudgementOf(s.Rules, task, t.Key)
+	told, text := j.Extract, cxreasonbench.ExtractMessage(a.Text)
+	if kind == cxreasonbench.CallJudge {
+		shown := ""
+		if j.Question {
+			shown = q.Text
+		}
+		told, text = j.Prompt, cxreasonbench.JudgeMessage(s.Rules, shown, q.Answer, a.Text)
+	}
+	return systemDigest(pack.Judge(told)), contract.MessageDigest(dialogue.Transcript{}.Ask(text).Messages[0]), nil
 }
 
 // asks are the calls of a dialogue in order: of each turn and draw the model's, its verdict, and
@@ -258,7 +383,11 @@ func (p *page) asks(ctx context.Context, i int) ([]next, error) {
 				continue
 			}
 			verdict := d.Turns[turn].Draws[draw].Verdict
-			if c, err = p.judged(ctx, verdict.Digest, x.Reply.Digest); err != nil {
+			reply, err := p.judgedReply(ctx, d, turn, draw)
+			if err != nil {
+				return nil, err
+			}
+			if c, err = p.judged(ctx, &t, cxreasonbench.CallJudge, verdict, reply); err != nil {
 				return nil, err
 			}
 			add(c, verdict, cxreasonbench.CallJudge, turn, draw)
@@ -267,7 +396,7 @@ func (p *page) asks(ctx context.Context, i int) ([]next, error) {
 			if v.Key != t.Key {
 				continue
 			}
-			c, err := p.judged(ctx, v.Extraction.Digest, t.Draws[t.Kept].Reply.Digest)
+			c, err := p.judged(ctx, &t, cxreasonbench.CallExtract, v.Extraction, t.Draws[t.Kept].Reply)
 			if err != nil {
 				return nil, err
 			}

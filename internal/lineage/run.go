@@ -39,14 +39,16 @@ type Run struct {
 	pageOf      map[artifacts.Digest]*page
 	taskBy      map[artifacts.Digest]string
 	cards       *models
+	packed      *cxreasonbench.Pack
 	texts       map[artifacts.Digest]string
+	shown       map[string]map[artifacts.Digest]bool // by case and question
 }
 
 // NewRun returns the view of a reproduction that has ended.
 func NewRun(r *contract.Receipt) *Run {
 	return &Run{
 		Receipt: r, pages: map[pagesKey][]*page{}, findings: map[artifacts.Digest]*contract.Findings{},
-		inputs: map[artifacts.Digest]*contract.WindowIn{}, caseDocs: map[artifacts.Digest]*contract.CaseDoc{},
+		inputs: map[artifacts.Digest]*contract.WindowIn{}, caseDocs: map[artifacts.Digest]*contract.CaseDoc{}, shown: map[string]map[artifacts.Digest]bool{},
 	}
 }
 

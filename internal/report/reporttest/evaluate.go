@@ -42,7 +42,7 @@ func Evaluate(ctx context.Context, store *artifacts.Repository, b *Benchmark, in
 		first += t.Cases
 		doc.Tasks = append(doc.Tasks, task)
 	}
-	return put(ctx, store, doc, contract.DialoguesMediaType)
+	return put(ctx, store, doc, contract.EvaluationMediaType)
 }
 
 // task holds the dialogues of a task's cases, count of them from number first on.
