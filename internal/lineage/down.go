@@ -11,6 +11,7 @@ import (
 	"cxrepro/internal/chexstruct"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxreasonbench"
+	"cxrepro/internal/report/scoring"
 )
 
 // hopsOnly reports whether a node leads on by the index alone.
@@ -207,10 +208,30 @@ func (x *Explorer) sent(ctx context.Context, n *Node) ([]next, error) {
 			return nil, err
 		}
 		for _, f := range found {
+			if f.Kind == KindPicture {
+				f = n.shown(f, l.Name)
+			}
 			out = append(out, next{f, l.Name})
 		}
 	}
 	return out, nil
+}
+
+// shown says for which case a picture of a call was drawn: the same picture may show the same
+// structure in cases of other tasks.
+func (n *Node) shown(picture Node, name string) Node {
+	p := n.at.page
+	if p == nil {
+		return picture
+	}
+	for _, t := range p.doc.Dialogues[n.at.dialogue].State.Turns {
+		if "picture of "+t.Key.String() == name {
+			if number, err := scoring.CaseNumber(t.Case); err == nil {
+				picture.at.run, picture.at.number = p.run, number
+			}
+		}
+	}
+	return picture
 }
 
 // earlier are the calls of a call's dialogue by what its statement calls their answers.
@@ -261,7 +282,7 @@ func (x *Explorer) question(ctx context.Context, n *Node, text artifacts.Digest)
 		return x.artifact(ctx, text)
 	}
 	t := own(&p.doc.Dialogues[n.at.dialogue])[n.at.turn]
-	number, err := strconv.Atoi(t.Case)
+	number, err := scoring.CaseNumber(t.Case)
 	if err != nil {
 		return Node{}, err
 	}
@@ -367,7 +388,16 @@ func (x *Explorer) measured(ctx context.Context, n *Node) ([]next, error) {
 func (x *Explorer) drawn(ctx context.Context, n *Node) ([]next, error) {
 	out, err := x.hop(ctx, n, Down)
 	if len(out) > 0 || err != nil {
+		for i := range out {
+			if f := &out[i].node; f.Kind == KindPicture {
+				f.at.run, f.at.number = n.at.run, n.at.number
+			}
+		}
 		return out, err
+	}
+	if n.at.run != nil {
+		c, err := x.caseNode(ctx, n.at.run, n.at.number)
+		return []next{{c, "drawn for"}}, err
 	}
 	links, err := x.links(ctx, n.Digest, Up)
 	if err != nil {

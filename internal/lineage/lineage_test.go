@@ -161,6 +161,19 @@ func TestDownAndUpAgree(t *testing.T) {
 		if strings.HasPrefix(ref, "t6/") {
 			continue
 		}
+		cases := map[string]bool{}
+		for _, n := range g.Nodes {
+			if n.Kind != KindDialogue {
+				continue
+			}
+			d := n.at.page.doc.Dialogues[n.at.dialogue]
+			for _, number := range []int{d.Case, d.Review} {
+				if number >= 0 {
+					cases[w.bench.Doc.Cases[number].Doc.Digest.Hex()] = true
+				}
+			}
+		}
+		differ(t, "cases below "+ref, of(g, KindCase, byDigest), cases)
 		for _, k := range []Kind{KindTable, KindDialogue, KindCall, KindModel, KindPrompt, KindQuestion, KindCase, KindFinding, KindParameter, KindMasks, KindFacts, KindCode} {
 			if counts[k] == 0 {
 				t.Errorf("%s has no %s below it: %s", ref, k, counts.Words())

@@ -212,7 +212,7 @@ func (w *world) build() {
 	}
 	w.bench.Ref = w.put(w.bench.Doc, contract.BenchmarkMediaType)
 	for n, c := range w.bench.Doc.Cases {
-		image := w.images[(n*5+n/casesOfTask)%len(w.images)]
+		image := w.imageFor(n)
 		w.imageOf = append(w.imageOf, image)
 		doc := artifacts.KeyDoc{Step: contract.StepBuildCase, Version: 1, Params: map[string]any{"n": n, "rows": map[string]any{c.Task.String() + ".limit": 0.5}}, Inputs: []artifacts.Material{
 			{Name: "facts", Digest: w.facts[image].Digest}, {Name: "image", Digest: image}, {Name: "masks", Digest: w.masks[image].Digest}, {Name: "prompts", Digest: cxreasonbench.Prompts().Questions()},
@@ -222,11 +222,21 @@ func (w *world) build() {
 	w.receipt.Benchmark = w.bench.Ref
 }
 
-// redraw gives every picture of a case bytes of its own.
+// imageFor is the image that a case is built from.
+func (w *world) imageFor(n int) artifacts.Digest {
+	return w.images[(n*5+n/casesOfTask)%len(w.images)]
+}
+
+// redraw draws the pictures of a case anew: some are of its image alone, so that cases of one
+// image share them.
 func (w *world) redraw(n int) {
 	doc := &w.bench.Cases[n]
-	for _, path := range slices.Sorted(maps.Keys(doc.Pictures)) {
-		ref, err := w.store.Put(w.Context(), fmt.Appendf(nil, "case %d %s", n, path), "image/png")
+	for i, path := range slices.Sorted(maps.Keys(doc.Pictures)) {
+		text := fmt.Sprintf("case %d picture %d", n, i)
+		if i%2 == 0 {
+			text = fmt.Sprintf("image %s picture %d", w.imageFor(n), i)
+		}
+		ref, err := w.store.Put(w.Context(), []byte(text), "image/png")
 		w.must(err)
 		doc.Pictures[path] = ref
 	}
