@@ -24,8 +24,10 @@ type evaluated struct {
 
 	cases   map[int]*contract.CaseDoc
 	answers map[artifacts.Digest]lvlm.Answer
-	// noise is that of each evaluation, once it was counted.
-	noise []*claims.Noise
+	// noise is that of each evaluation, once it was counted; repeat asked the same questions again,
+	// nil without.
+	noise  []*claims.Noise
+	repeat *evaluated
 }
 
 // answersKept bounds the answers that stay in memory while a report is made.

@@ -2,12 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,8 +15,8 @@ import (
 
 // checkFlags are the flags of `check`.
 type checkFlags struct {
-	format, claims, results string
-	paper, all              bool
+	format, claims, results, repeat string
+	paper, all                      bool
 }
 
 func newCheckCommand(a *app) *cobra.Command {
@@ -36,7 +33,8 @@ First the verdicts are counted by table, each claim once in the last row. Then e
 off or undetermined is listed: published, ours with k/n, the interval, flips (the share of pairs of
 replies to one and the same question that have different scores, which makes the interval wider; not
 measured where every question was answered once), the reason, and every whole number k of n that the
-published figure can be made of. --all lists every claim.
+published figure can be made of. --all lists every claim. --repeat measures flips of questions that
+were answered once by the replies of another reproduction.
 
 --paper adds what this reproduction has nothing to say of, with the reason: other models, the other
 paper, and the orders and sums that the papers state; with --all or --json every such claim.
@@ -67,6 +65,7 @@ off and some are undetermined; 6 store unreachable.`,
 	fl.BoolVar(&f.paper, "paper", false, "also what this reproduction has nothing to say of, and orders and sums")
 	fl.BoolVar(&f.all, "all", false, "list every claim, not only those off or undetermined")
 	fl.StringVar(&f.claims, "claims", "", "JSON file of published figures that stand in no table (docs/report.md)")
+	fl.StringVar(&f.repeat, "repeat", "", "another reproduction that asked the same questions with another seed in its model cards: measures decoding noise")
 	fl.StringVar(&f.results, "results", "", "JSON file of results of X-Ragent by the ids of its figures (docs/claims.md)")
 	return c
 }
@@ -113,6 +112,11 @@ func (a *app) check(ctx context.Context, which string, f checkFlags) error {
 	r, e, s, err := a.openChecked(ctx, which)
 	if err != nil {
 		return err
+	}
+	if f.repeat != "" {
+		if err := a.repeatOf(ctx, e, f.repeat); err != nil {
+			return err
+		}
 	}
 	c, err := checked(ctx, e, s, st)
 	if err != nil {
@@ -188,99 +192,4 @@ func checkVerdict(c *claims.Checked, f checkFlags) error {
 			Hint: "cases behind them have no outcome; the same `cxrepro run` asks what is missing"}
 	}
 	return nil
-}
-
-// shownVerdicts are those that are listed without --all.
-var shownVerdicts = claims.Shown{tables.Off, tables.Undetermined}
-
-func (a *app) printChecked(r *contract.Receipt, e *evaluated, c *claims.Checked, f checkFlags) error {
-	shown, list := shownVerdicts, c.Results
-	if f.all {
-		shown = nil
-		if f.paper {
-			list = append(slices.Clone(list), c.Others...)
-		}
-	}
-	lists, err := claims.Lists(list, shown)
-	if err != nil {
-		return err
-	}
-	head := fmt.Sprintf("%s, reproduction %s, result %s", r.Name, r.Reproduction, r.ResultDigest)
-	if e != nil && e.simulated() {
-		head += "\nsimulated: stand-ins answered; nothing here is about a model"
-	}
-	head += "\n" + c.TallyWords()
-	out := []*tables.Table{c.TallyTable()}
-	out = append(out, lists...)
-	if f.paper {
-		out = append(out, c.OutsideTable(), c.RelationTable())
-	}
-	if _, err := fmt.Fprintf(a.out, "%s\n\n", head); err != nil {
-		return err
-	}
-	for _, t := range out {
-		if len(t.Rows) == 0 {
-			continue
-		}
-		write := t.WriteText
-		if f.format == "md" {
-			write = t.WriteMarkdown
-		}
-		if err := write(a.out); err != nil {
-			return err
-		}
-		if _, err := io.WriteString(a.out, "\n"); err != nil {
-			return err
-		}
-	}
-	if !f.paper {
-		_, err = fmt.Fprintln(a.out, c.OthersWords()+"; --paper lists them")
-	}
-	return err
-}
-
-// checkedJSON is what the verb prints with --json.
-type checkedJSON struct {
-	Reproduction string            `json:"reproduction_id"`
-	ResultDigest string            `json:"result_digest"`
-	Simulated    bool              `json:"simulated"`
-	Complete     bool              `json:"complete"`
-	Verdicts     map[string]int    `json:"verdicts"`
-	Claims       []claims.Document `json:"claims"`
-	Others       []claims.Document `json:"others,omitempty"`
-	Outside      []claims.Outside  `json:"outside"`
-	Relations    []claims.Relation `json:"relations"`
-}
-
-func (a *app) printCheckedJSON(r *contract.Receipt, e *evaluated, c *claims.Checked, f checkFlags) error {
-	out := checkedJSON{Reproduction: r.Reproduction, ResultDigest: r.ResultDigest.String(), Complete: !r.Incomplete(), Verdicts: map[string]int{}, Outside: c.Outside(), Relations: c.Relations}
-	out.Simulated = e != nil && e.simulated()
-	for _, v := range tables.Verdicts() {
-		out.Verdicts[v.String()] = c.Tally()[v]
-	}
-	var err error
-	if out.Claims, err = claims.Documents(c.Results); err == nil && f.paper {
-		out.Others, err = claims.Documents(c.Others)
-	}
-	if err != nil {
-		return err
-	}
-	return json.NewEncoder(a.out).Encode(out)
-}
-
-// simulated reports whether a stand-in answered or judged.
-func (e *evaluated) simulated() bool {
-	for _, s := range e.summary.Evaluations {
-		if s.Model.Simulated {
-			return true
-		}
-	}
-	return e.summary.Judge != nil && e.summary.Judge.Simulated
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strings.TrimSpace(tables.Number(n) + " " + many)
 }

@@ -78,6 +78,9 @@ func testCheck(t *testing.T, store string) {
 			t.Errorf("no %q in\n%s", words, text)
 		}
 	}
+	if code, _, said := cxrepro(t, store, "check", "--repeat", "latest"); code != exitUsage || !strings.Contains(said, "in calls of its own") {
+		t.Errorf("a reproduction repeats itself: exit %d, %s", code, said)
+	}
 	if !bytes.Contains([]byte(talk), []byte("check: ")) && want != exitOK {
 		t.Errorf("nothing is said of what is off: %s", talk)
 	}

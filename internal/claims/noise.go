@@ -74,29 +74,48 @@ type noiseKey struct {
 	stage cxreasonbench.Stage
 }
 
-// Add counts a page: every question of it that has more than one reply.
-func (n *Noise) Add(page *contract.DialoguesDoc) {
-	for i := range page.Dialogues {
-		s := &page.Dialogues[i].State
-		n.dialogue(page.Task, s.Turns[s.Replayed:], func(t *cxreasonbench.Turn) []cxreasonbench.Score {
-			scores := make([]cxreasonbench.Score, len(t.Draws))
-			for k, d := range t.Draws {
-				scores[k] = d.Score
-			}
-			return scores
-		})
+// Add counts a dialogue: every question of its own that has more than one reply. again is the
+// same dialogue as another reproduction held it, nil without: its replies count as far as it
+// answers the same questions after the same replies.
+func (n *Noise) Add(task cxreasonbench.Task, d, again *contract.DialogueDoc) {
+	own := d.State.Turns[d.State.Replayed:]
+	var other []cxreasonbench.Turn
+	if again != nil && sameTurns(d.State.Turns[:d.State.Replayed], again.State.Turns[:again.State.Replayed]) {
+		other = again.State.Turns[again.State.Replayed:]
 	}
+	replies := make([][]cxreasonbench.Score, len(own))
+	for i, t := range own {
+		replies[i] = scoresOf(t)
+		if i < len(other) && t.Key == other[i].Key && t.Case == other[i].Case && sameTurns(own[:i], other[:i]) {
+			replies[i] = append(replies[i], scoresOf(other[i])...)
+		}
+	}
+	n.dialogue(task, own, replies)
+}
+
+// sameTurns reports whether two dialogues have the same replies in their history.
+func sameTurns(a, b []cxreasonbench.Turn) bool {
+	return slices.EqualFunc(a, b, func(x, y cxreasonbench.Turn) bool {
+		return x.Key == y.Key && x.Case == y.Case && x.Draws[x.Kept].Reply == y.Draws[y.Kept].Reply
+	})
+}
+
+func scoresOf(t cxreasonbench.Turn) []cxreasonbench.Score {
+	scores := make([]cxreasonbench.Score, len(t.Draws))
+	for k, d := range t.Draws {
+		scores[k] = d.Score
+	}
+	return scores
 }
 
 // dialogue counts the turns of one dialogue, whose replies have some scores.
-func (n *Noise) dialogue(task cxreasonbench.Task, turns []cxreasonbench.Turn, scores func(*cxreasonbench.Turn) []cxreasonbench.Score) {
+func (n *Noise) dialogue(task cxreasonbench.Task, turns []cxreasonbench.Turn, replies [][]cxreasonbench.Score) {
 	if n.stages == nil {
 		n.stages, n.ended = map[noiseKey]Flips{}, map[noiseKey]float64{}
 	}
 	sum := map[cxreasonbench.Path]float64{}
 	for i := range turns {
-		t := &turns[i]
-		list := scores(t)
+		t, list := &turns[i], replies[i]
 		if len(list) < 2 {
 			continue
 		}

@@ -4,7 +4,9 @@ import (
 	"math"
 	"testing"
 
+	"cxrepro/artifacts"
 	"cxrepro/internal/chexstruct"
+	"cxrepro/internal/contract"
 	"cxrepro/internal/cxreasonbench"
 	"cxrepro/internal/stats"
 )
@@ -46,12 +48,45 @@ func turns(path cxreasonbench.Path, replies ...cxreasonbench.Score) []cxreasonbe
 	return list
 }
 
-func drawn(t *cxreasonbench.Turn) []cxreasonbench.Score {
-	var list []cxreasonbench.Score
-	for _, d := range t.Draws {
-		list = append(list, d.Score)
+func drawn(turns []cxreasonbench.Turn) (replies [][]cxreasonbench.Score) {
+	for _, t := range turns {
+		replies = append(replies, scoresOf(t))
 	}
-	return list
+	return replies
+}
+
+// TestRepeat: of a dialogue that another reproduction held too, questions count as far as both
+// have the same history.
+func TestRepeat(t *testing.T) {
+	dialogue := func(texts string, scores ...cxreasonbench.Score) *contract.DialogueDoc {
+		d := &contract.DialogueDoc{State: cxreasonbench.State{Turns: turns(cxreasonbench.Path1, cxreasonbench.Right)[:len(scores)]}}
+		for i := range d.State.Turns {
+			d.State.Turns[i].Draws[0] = cxreasonbench.Draw{Score: scores[i], Reply: artifacts.Ref{Digest: artifacts.Sum([]byte(texts[i : i+1]))}}
+		}
+		return d
+	}
+	right, wrong := cxreasonbench.Right, cxreasonbench.Wrong
+	for _, c := range []struct {
+		name      string
+		again     *contract.DialogueDoc
+		questions int
+		pairs     stats.Proportion
+	}{
+		{"none", nil, 0, stats.Proportion{}},
+		{"the same", dialogue("abc", right, right, right), 3, stats.Proportion{K: 0, N: 3}},
+		{"another text at the second", dialogue("axc", right, right, wrong), 2, stats.Proportion{K: 0, N: 2}},
+		{"another score at the second, where it ends", dialogue("ax", right, wrong), 2, stats.Proportion{K: 1, N: 2}},
+	} {
+		n := &Noise{}
+		n.Add(chexstruct.Inclusion, dialogue("abc", right, right, right), c.again)
+		var f Flips
+		for _, x := range n.stages {
+			f = f.add(x)
+		}
+		if f.Questions != c.questions || f.Pairs != c.pairs {
+			t.Errorf("%s: %+v", c.name, f)
+		}
+	}
 }
 
 // TestWiden: an interval gets wider where replies part ways, the more the more of them do, and
@@ -83,7 +118,7 @@ func TestWiden(t *testing.T) {
 			if i < apart {
 				list = turns(cxreasonbench.Path1, right, wrong, right)
 			}
-			n.dialogue(chexstruct.Inclusion, list, drawn)
+			n.dialogue(chexstruct.Inclusion, list, drawn(list))
 		}
 		return n
 	}
@@ -102,7 +137,7 @@ func TestWiden(t *testing.T) {
 		t.Errorf("the mean of one task is %v wide, the task %v", group, own) // the other tasks have no value
 	}
 	once := &Noise{}
-	once.dialogue(chexstruct.Inclusion, turns(cxreasonbench.Path1, right), drawn)
+	once.dialogue(chexstruct.Inclusion, turns(cxreasonbench.Path1, right), drawn(turns(cxreasonbench.Path1, right)))
 	for _, n := range []*Noise{nil, {}, once} {
 		if w, measured := width(n, cxreasonbench.Stage1, at.Row); measured || w != 10 {
 			t.Errorf("width %v, measured %t", w, measured)
