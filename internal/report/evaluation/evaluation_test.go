@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"strings"
 	"testing"
@@ -170,6 +171,16 @@ func TestForms(t *testing.T) {
 		}
 		if strings.Contains(table.Title, "not complete") {
 			t.Errorf("%q says that it is not complete", table.Title)
+		}
+	}
+	// Every table shows the verdicts of the claims that it prints, and no others.
+	for _, n := range cxreasonbench.TableNumbers() {
+		table, err := cxreasonbench.PaperTable(n, d.evaluations, cxreasonbench.TableOptions{Beside: d.beside()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := table.Tally(), d.Input.Claims.Tally(n); !maps.Equal(got, want) || len(want) == 0 {
+			t.Errorf("table %d shows %v, its claims are %v", n, got, want)
 		}
 	}
 	if d.Tally[report.NotComputable] == 0 || d.Tally[report.Off] == 0 {
