@@ -102,6 +102,7 @@ func (a *app) why(ctx context.Context, which string, f whyFlags) (err error) {
 		if err != nil {
 			return err
 		}
+		q.eval.forget() // what is recorded has changed
 		if out, err = q.answer(ctx); err != nil {
 			return err
 		}

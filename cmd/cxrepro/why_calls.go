@@ -17,8 +17,8 @@ import (
 // the other, and returns how many calls were made.
 func (a *app) makeCalls(ctx context.Context, store *artifacts.Repository, q *whyQuestion, out *whyAnswer, f whyFlags) (calls int, err error) {
 	for _, name := range f.factors {
-		if !slices.ContainsFunc(out.Needing, func(n why.Needing) bool { return n.Factor.Name == name }) {
-			return 0, usageError("there are: "+strings.Join(needingNames(out.Needing), ", "), "no factor %s needs calls", name)
+		if names := factorNames(out); !slices.Contains(names, name) {
+			return 0, usageError("there are: "+strings.Join(names, ", "), "no factor is called %s", name)
 		}
 	}
 	var scored []why.Factor
@@ -49,9 +49,14 @@ func (a *app) makeCalls(ctx context.Context, store *artifacts.Repository, q *why
 	return calls, nil
 }
 
-func needingNames(list []why.Needing) []string {
-	out := []string{}
-	for _, n := range list {
+// factorNames are those of all factors that differ, also of those whose calls are recorded.
+func factorNames(w *whyAnswer) (out []string) {
+	for _, s := range w.Shares {
+		for _, f := range s.Factors {
+			out = append(out, f.Name)
+		}
+	}
+	for _, n := range w.Needing {
 		out = append(out, n.Factor.Name)
 	}
 	return out

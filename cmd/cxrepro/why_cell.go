@@ -38,6 +38,9 @@ func newCellEvaluator(s *archive, e *evaluated, ref cxreasonbench.CellRef, ours 
 	return v
 }
 
+// forget makes every setting be held anew.
+func (v *cellEvaluator) forget() { clear(v.held) }
+
 // figure is why.Evaluate.
 func (v *cellEvaluator) figure(ctx context.Context, s why.Setting) (why.Value, error) {
 	h, err := v.dialogues(ctx, s)
