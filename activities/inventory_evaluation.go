@@ -67,8 +67,9 @@ func (v *inventory) pages(ctx context.Context, list artifacts.Ref, name string, 
 	return nil
 }
 
-// plainValue is an extracted value that tells a number or a range and nothing in words.
-var plainValue = regexp.MustCompile(`^[-+−–—~<>=≤≥≈±0-9.,:;/()\[\]%°º \t\n]*$`)
+// plainValue is an extracted value that tells numbers, with the few words that the judge's prompt
+// asks for.
+var plainValue = regexp.MustCompile(`^(?i:n/?a|none|right|left|value|px|pixels?|cm|mm|degrees?|[-+−–—~<>=≤≥≈±0-9.,:;/()\[\]%°º \t\n])*$`)
 
 // tells reports whether a page holds words that a model said: then it is bound like an answer.
 func tells(page *contract.DialoguesDoc) bool {

@@ -83,22 +83,48 @@ func brief(err error) string {
 	switch {
 	case errors.Is(err, artifacts.ErrNotFound):
 		text := err.Error()
-		if i := strings.Index(text, ": get "); i > 0 {
-			text = text[:i]
+		for _, mark := range []string{": get ", "get ", ": stat ", ": look up "} {
+			if i := strings.Index(text, mark); i >= 0 {
+				text = text[:i]
+				break
+			}
 		}
-		return text + " (withheld or not there)"
+		var gone *artifacts.BucketError
+		if errors.As(err, &gone) {
+			text = strings.TrimSpace(text + " " + gone.Object)
+		}
+		return text + " is withheld or not there"
 	case errors.Is(err, artifacts.ErrDigestMismatch):
 		return err.Error()
 	}
 	return err.Error()
 }
 
+// reason is brief, with what the object is in place of its name.
+func (v *verifier) reason(ctx context.Context, err error) string {
+	text := brief(err)
+	var gone *artifacts.BucketError
+	if !errors.As(err, &gone) || v.inventory(ctx) != nil {
+		return text
+	}
+	role := v.held[gone.Object].Role
+	for _, g := range v.gaps {
+		if role == "" && g.Object == gone.Object {
+			role = g.Role
+		}
+	}
+	if role == "" {
+		return text
+	}
+	return strings.Replace(text, gone.Object, role, 1)
+}
+
 // stop keeps a unit at its level and says why. Bytes that are wrong take it down to 0.
-func (v *verifier) stop(u *Unit, err error) {
+func (v *verifier) stop(ctx context.Context, u *Unit, err error) {
 	if errors.Is(err, artifacts.ErrDigestMismatch) && u.Level == Bytes {
 		u.Level = 0
 	}
-	u.Why = brief(err)
+	u.Why = v.reason(ctx, err)
 }
 
 // level2 recomputes every table from outcome records.
@@ -118,7 +144,7 @@ func (v *verifier) level2(ctx context.Context) error {
 			if err := v.unreadable(err); err != nil {
 				return err
 			}
-			v.stop(u, err)
+			v.stop(ctx, u, err)
 		case tables.Digest != r.Summary.Digest:
 			v.differ(u, Tables, Fault{
 				Object: artifacts.BlobObject(r.Summary.Digest), What: "the tables of the findings",
@@ -156,7 +182,7 @@ func (v *verifier) count(ctx context.Context) (int64, error) {
 		if err := v.unreadable(err); err != nil {
 			return 0, err
 		}
-		v.each(-1, func(u *Unit) { v.stop(u, fmt.Errorf("the tables: %w", err)) })
+		v.each(-1, func(u *Unit) { v.stop(ctx, u, fmt.Errorf("the tables: %w", err)) })
 		return 0, nil
 	}
 	if frame, err := v.audit.Frame(ctx); err == nil {
@@ -172,7 +198,7 @@ func (v *verifier) count(ctx context.Context) (int64, error) {
 			if err := v.unreadable(err); err != nil {
 				return 0, err
 			}
-			v.each(i, func(u *Unit) { v.stop(u, err) })
+			v.each(i, func(u *Unit) { v.stop(ctx, u, err) })
 			continue
 		}
 		cells := unlikeCells(&recorded.Evaluations[i], got)
@@ -263,7 +289,7 @@ func (v *verifier) level3(ctx context.Context) error {
 					if err := v.unreadable(err); err != nil {
 						return err
 					}
-					v.stop(u, err)
+					v.stop(ctx, u, err)
 					continue
 				}
 				checked += int64(t.Cases)
@@ -342,7 +368,7 @@ func (v *verifier) measure(ctx context.Context, u *Unit, sum *activities.Window)
 			if err := v.unreadable(err); err != nil {
 				return err
 			}
-			v.stop(u, err)
+			v.stop(ctx, u, err)
 			level = 0
 			continue
 		}
