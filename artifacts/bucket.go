@@ -81,6 +81,12 @@ type CarefulDeleter interface {
 	DeleteUnchanged(ctx context.Context, info Info) (gone bool, err error)
 }
 
+// WholeReader is an optional ability of a Bucket: reading an object whole without its Version,
+// which some backends must compute.
+type WholeReader interface {
+	ReadWhole(ctx context.Context, name string) ([]byte, error)
+}
+
 // Upload is a multipart upload that was begun and not completed.
 type Upload struct {
 	Name    string

@@ -212,6 +212,25 @@ func (b *Bucket) Read(ctx context.Context, name string) ([]byte, artifacts.Info,
 	return data, artifacts.Info{Name: name, Size: int64(len(data)), Modified: at, Version: artifacts.Sum(data).Hex()}, nil
 }
 
+// ReadWhole returns an object without its Version, which is a digest and takes as long as the
+// reader's own.
+func (b *Bucket) ReadWhole(ctx context.Context, name string) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	path, err := b.path(name)
+	if err != nil {
+		return nil, err
+	}
+	data, _, err := readSmall(path)
+	if err != nil {
+		return nil, b.fail("read", name, err)
+	}
+	return data, nil
+}
+
+var _ artifacts.WholeReader = (*Bucket)(nil)
+
 // errShort: a file gave fewer bytes than its size.
 var errShort = errors.New("the file ended before its size")
 

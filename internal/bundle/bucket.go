@@ -98,6 +98,31 @@ func (b *Bucket) Read(ctx context.Context, name string) ([]byte, artifacts.Info,
 	return data, info, nil
 }
 
+// ReadWhole returns an object without its Version.
+func (b *Bucket) ReadWhole(ctx context.Context, name string) ([]byte, error) {
+	s := b.file.Section(StorePrefix + name)
+	if s == nil {
+		if b.from(name) == nil {
+			return nil, b.fail("read", name, artifacts.ErrNotFound)
+		}
+		return readWhole(ctx, b.under, name)
+	}
+	data := make([]byte, s.Size())
+	if _, err := io.ReadFull(s, data); err != nil {
+		return nil, b.fail("read", name, err)
+	}
+	return data, ctx.Err()
+}
+
+// readWhole reads an object as quickly as a bucket can.
+func readWhole(ctx context.Context, from artifacts.Bucket, name string) ([]byte, error) {
+	if r, ok := from.(artifacts.WholeReader); ok {
+		return r.ReadWhole(ctx, name)
+	}
+	data, _, err := from.Read(ctx, name)
+	return data, err
+}
+
 // Stat describes an object.
 func (b *Bucket) Stat(ctx context.Context, name string) (artifacts.Info, error) {
 	if err := ctx.Err(); err != nil {

@@ -30,6 +30,7 @@ const batchBytes = 2 << 20
 type batch struct {
 	entries []placed
 	data    []byte // from the first header to the end of the last entry; nil for a long entry
+	buffer  *[]byte
 	out     []Scanned
 	done    chan struct{}
 }
@@ -103,7 +104,7 @@ func (b *File) read(ctx context.Context, give func(*batch) error) error {
 			}
 			t.out = []Scanned{s}
 		} else {
-			t.data = make([]byte, t.entries[len(t.entries)-1].end()-first.offset)
+			t.take(int(t.entries[len(t.entries)-1].end() - first.offset))
 			if _, err := b.f.ReadAt(t.data, first.offset); err != nil {
 				return fmt.Errorf("read %s: %w", b.path, err)
 			}
@@ -113,6 +114,15 @@ func (b *File) read(ctx context.Context, give func(*batch) error) error {
 		}
 	}
 	return nil
+}
+
+// buffers are used again: clearing fresh ones takes as long as hashing a part of them.
+var buffers = sync.Pool{New: func() any { b := make([]byte, batchBytes); return &b }}
+
+// take gets the batch a buffer.
+func (t *batch) take(n int) {
+	t.buffer = buffers.Get().(*[]byte)
+	t.data = (*t.buffer)[:n]
 }
 
 // check hashes a batch.
@@ -138,6 +148,7 @@ func (t *batch) check(look func(string, []byte) error) {
 		}
 	}
 	t.data = nil
+	buffers.Put(t.buffer)
 }
 
 // long hashes an entry that is not held in memory.

@@ -39,7 +39,7 @@ func Survey(ctx context.Context, from artifacts.Bucket, items []Item, progress f
 	leaves, faults := make([]Leaf, len(items)), make([]string, len(items))
 	var done atomic.Int64
 	err := side(ctx, len(items), func(ctx context.Context, i int) error {
-		digest, size, err := digestOf(ctx, from, items[i].Object)
+		digest, size, err := digestOf(ctx, from, items[i].Object, -1)
 		leaf := Leaf{Object: items[i].Object, Size: size, Digest: digest, Class: items[i].Class}
 		faults[i], err = leaf.judge(err)
 		leaves[i] = leaf
@@ -84,14 +84,17 @@ func (l *Leaf) judge(err error) (fault string, _ error) {
 	return fault, nil
 }
 
-// digestOf hashes an object.
-func digestOf(ctx context.Context, from artifacts.Bucket, object string) (d artifacts.Digest, size int64, err error) {
-	info, err := from.Stat(ctx, object)
-	if err != nil {
-		return d, 0, err
+// digestOf hashes an object of which size is expected, -1 where that is not known.
+func digestOf(ctx context.Context, from artifacts.Bucket, object string, expected int64) (d artifacts.Digest, size int64, err error) {
+	if expected < 0 {
+		info, err := from.Stat(ctx, object)
+		if err != nil {
+			return d, 0, err
+		}
+		expected = info.Size
 	}
-	if info.Size <= wholeBytes {
-		data, _, err := from.Read(ctx, object)
+	if expected <= wholeBytes {
+		data, err := readWhole(ctx, from, object)
 		return sha256.Sum256(data), int64(len(data)), err
 	}
 	body, _, err := from.Open(ctx, object)
@@ -112,7 +115,7 @@ func (l *Ledger) Check(ctx context.Context, from artifacts.Bucket, progress func
 	const gone = "\x00"
 	err = side(ctx, len(l.Leaves), func(ctx context.Context, i int) error {
 		leaf := &l.Leaves[i]
-		digest, size, err := digestOf(ctx, from, leaf.Object)
+		digest, size, err := digestOf(ctx, from, leaf.Object, leaf.Size)
 		switch {
 		case errors.Is(err, artifacts.ErrNotFound):
 			got[i] = gone

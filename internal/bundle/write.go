@@ -133,7 +133,7 @@ func writeObjects(ctx context.Context, w *Writer, c *Contents, out *Written) err
 
 func writeObject(ctx context.Context, w *Writer, from artifacts.Bucket, l Leaf) error {
 	if l.Size <= wholeBytes {
-		data, _, err := from.Read(ctx, l.Object)
+		data, err := readWhole(ctx, from, l.Object)
 		if err != nil {
 			return err
 		}
@@ -142,7 +142,7 @@ func writeObject(ctx context.Context, w *Writer, from artifacts.Bucket, l Leaf) 
 		}
 		return w.Add(StorePrefix+l.Object, data)
 	}
-	digest, size, err := digestOf(ctx, from, l.Object)
+	digest, size, err := digestOf(ctx, from, l.Object, l.Size)
 	if err != nil {
 		return err
 	}

@@ -117,10 +117,10 @@ func (v *verifier) bytes(ctx context.Context) error {
 	for _, l := range v.ledger.Leaves {
 		v.out.Bytes += l.Size
 	}
-	if err := v.missing(ctx, withheld); err != nil {
+	if err := v.name(ctx, faults); err != nil {
 		return err
 	}
-	if err := v.name(ctx, faults); err != nil {
+	if err := v.missing(ctx, withheld); err != nil {
 		return err
 	}
 	if err := v.signatures(ctx); err != nil {
