@@ -192,7 +192,7 @@ func (a *app) showVerified(r *verify.Report, f verifyFlags) error {
 	a.warnSigned(r)
 	switch {
 	case len(r.Faults) > 0:
-		return &exitError{Code: exitFailed, Err: fmt.Errorf("%d things are wrong", len(r.Faults)), Hint: "each names the object; a bundle that was whole when it was sent is fetched again, a store is mended by `cxrepro artifacts verify --drop-damaged` and the same run"}
+		return &exitError{Code: exitFailed, Err: fmt.Errorf("verification found %d faults", len(r.Faults)), Hint: "each names the object; a bundle that was whole when it was sent is fetched again, a store is mended by `cxrepro artifacts verify --drop-damaged` and the same run"}
 	case f.requireSigned && !r.Signed():
 		return &exitError{Code: exitFailed, Err: errors.New("no signer that is known here signed it"), Hint: "add the signer's line (`cxrepro keys show` there) to the file of --trust"}
 	}
