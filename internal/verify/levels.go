@@ -130,6 +130,11 @@ func (v *verifier) stop(ctx context.Context, u *Unit, err error) {
 // level2 recomputes every table from outcome records.
 func (v *verifier) level2(ctx context.Context) error {
 	checked, r := int64(0), v.audit.Receipt()
+	if v.listed {
+		if err := v.entries(ctx, Tables); err != nil {
+			return err
+		}
+	}
 	var findings artifacts.Digest
 	for i := range v.out.Units {
 		u := &v.out.Units[i]

@@ -12,11 +12,12 @@ import (
 	"cxrepro/internal/bundle"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/lvlm"
+	"cxrepro/internal/provenance"
 	"cxrepro/internal/verify"
 )
 
 // forge changes one blob of a bundle and then everything that names it, until all digests fit
-// again: references, statements, entries, ledger, manifest. Signatures stay, since the forger has
+// again: references, statements, keys, entries, ledger, manifest. Signatures stay, since the forger has
 // no key.
 func forge(t *testing.T, path string, blob artifacts.Digest, change func([]byte) []byte) string {
 	t.Helper()
@@ -39,9 +40,9 @@ func forge(t *testing.T, path string, blob artifacts.Digest, change func([]byte)
 	}
 	now := artifacts.Sum(data)
 	move(was, bundle.StorePrefix+artifacts.BlobObject(now), data)
-	type pair struct{ from, to artifacts.Digest }
-	for todo := []pair{{blob, now}}; len(todo) > 0; todo = todo[1:] {
+	for todo := []pair{{blob, now}}; len(todo) > 0; {
 		from, to := []byte(todo[0].from.Hex()), []byte(todo[0].to.Hex())
+		todo = todo[1:]
 		for name, data := range objects {
 			if !strings.HasPrefix(name, bundle.StorePrefix) && name != bundle.ManifestFile || !bytes.Contains(data, from) {
 				continue
@@ -60,8 +61,50 @@ func forge(t *testing.T, path string, blob artifacts.Digest, change func([]byte)
 				objects[name] = data
 			}
 		}
+		if len(todo) == 0 {
+			todo = rekey(t, objects, move)
+		}
 	}
 	return assemble(t, b, objects)
+}
+
+// pair is a digest that became another one.
+type pair struct{ from, to artifacts.Digest }
+
+// rekey moves entries to the keys that their statements are about now.
+func rekey(t *testing.T, objects map[string][]byte, move func(from, to string, data []byte)) []pair {
+	t.Helper()
+	for _, name := range sorted(objects) {
+		data := objects[name]
+		_, _, key := artifacts.ObjectOf(strings.TrimPrefix(name, bundle.StorePrefix))
+		if key.IsZero() {
+			continue
+		}
+		var e struct {
+			Inline    json.RawMessage `json:"inline"`
+			Statement artifacts.Ref   `json:"statement"`
+		}
+		if err := json.Unmarshal(data, &e); err != nil {
+			t.Fatal(err)
+		}
+		text := []byte(e.Inline)
+		if len(text) == 0 {
+			text = objects[bundle.StorePrefix+artifacts.StatementObject(e.Statement.Digest)]
+		}
+		st, err := provenance.Decode(text)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		now, err := st.Key()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if now != key {
+			move(name, bundle.StorePrefix+artifacts.EntryObject(now), data)
+			return []pair{{key.Digest, now.Digest}}
+		}
+	}
+	return nil
 }
 
 // mendEntry lets an entry name the statement that it carries.

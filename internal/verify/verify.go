@@ -44,6 +44,9 @@ type verifier struct {
 	gaps []activities.Gap
 	// bad are the objects with wrong bytes.
 	bad map[string]bool
+	// listed says that the ledger came along, packed or signed, and was not made from what
+	// is there.
+	listed bool
 	// broken says that the ledger is not the one that was signed: nothing counts then.
 	broken string
 }
@@ -126,6 +129,11 @@ func (v *verifier) bytes(ctx context.Context) error {
 	if err := v.signatures(ctx); err != nil {
 		return err
 	}
+	if !v.listed {
+		if err := v.entries(ctx, Bytes); err != nil {
+			return err
+		}
+	}
 	step := Step{Level: Bytes, Checked: int64(len(v.ledger.Leaves) - v.out.Withheld + v.out.Restored)}
 	step.Done = fmt.Sprintf("%d of %d objects have the bytes of their leaves, root %s", step.Checked-int64(len(v.bad)), len(v.ledger.Leaves), v.ledger.Root.Short())
 	if left := v.out.Withheld - v.out.Restored; left > 0 {
@@ -146,7 +154,7 @@ func (v *verifier) class(withheld []bundle.Leaf) string {
 
 // file reads every byte of a bundle.
 func (v *verifier) file(ctx context.Context) ([]bundle.Fault, []bundle.Leaf, error) {
-	v.ledger = v.o.Bundle.Ledger
+	v.ledger, v.listed = v.o.Bundle.Ledger, true
 	n := int64(0)
 	return v.o.Bundle.Bytes(func(each func(bundle.Scanned) error) error {
 		err := v.o.Bundle.Scan(ctx, nil, func(s bundle.Scanned) error {
@@ -173,7 +181,7 @@ func (v *verifier) store(ctx context.Context) ([]bundle.Fault, error) {
 		return nil, err
 	}
 	if signed != nil {
-		v.ledger = signed
+		v.ledger, v.listed = signed, true
 		faults, missing, err := signed.Check(ctx, v.o.Store.Bucket(), progress)
 		for _, l := range missing {
 			faults = append(faults, bundle.Fault{Object: l.Object, Detail: "it is not there"})

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"cxrepro/artifacts"
 	"cxrepro/artifacts/memstore"
 	"cxrepro/internal/attest"
 	"cxrepro/internal/bundle"
@@ -242,5 +243,53 @@ func TestWithheld(t *testing.T) {
 	text, err := json.Marshal(r)
 	if err != nil || bytes.Contains(text, []byte(bench.Cases[0].ID)) {
 		t.Errorf("the report names a case of the data set (%v)", err)
+	}
+}
+
+// TestStore: one byte of an object of a run in the store is named, with and without a signed
+// ledger; an entry that is gone as well.
+func TestStore(t *testing.T) {
+	m := theRun(t)
+	ctx := context.Background()
+	_, roles := m.inventory()
+	seen := map[string]bool{}
+	for _, l := range m.ledger().Leaves {
+		blob, _, key := artifacts.ObjectOf(l.Object)
+		kind := key.Step
+		if !blob.IsZero() {
+			kind = strings.Fields(roles[l.Object])[0] + strings.Fields(roles[l.Object] + " x")[1]
+		}
+		if seen[kind] || blob == m.ref.Digest || blob == m.receipt.Plan.Digest {
+			continue
+		}
+		seen[kind] = true
+		data, _, err := m.store.Bucket().Read(ctx, l.Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := bytes.Clone(data)
+		changed[len(changed)/2] ^= 1
+		put := func(data []byte) {
+			if _, err := m.store.Bucket().Put(ctx, l.Object, bytes.NewReader(data), artifacts.PutOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		put(changed)
+		r, err := verify.Run(ctx, verify.Options{Store: m.store, Activities: lookers(t, m.store), Receipt: m.ref, Level: verify.Outcomes})
+		put(data)
+		if err != nil {
+			t.Errorf("%s, %s: %v", l.Object, roles[l.Object], err)
+			continue
+		}
+		if len(r.Faults) == 0 {
+			t.Errorf("%s, %s: a byte is another one, and nothing is wrong", l.Object, roles[l.Object])
+			continue
+		}
+		if f := r.Faults[0]; f.Object != l.Object && !strings.Contains(f.Detail+f.What, l.Digest.Short()) && key.Step != "call" {
+			t.Errorf("%s, %s: the fault is %+v", l.Object, roles[l.Object], f)
+		}
+	}
+	if len(seen) < 8 {
+		t.Errorf("kinds of objects: %v", seen)
 	}
 }
