@@ -10,12 +10,12 @@ import (
 
 // Profiles that a crate conforms to.
 const (
-	crateVersion     = "https://w3id.org/ro/crate/1.1"
-	workflowCrate    = "https://w3id.org/workflowhub/workflow-ro-crate/1.0"
-	processProfile   = "https://w3id.org/ro/wfrun/process/0.5"
-	workflowProfile  = "https://w3id.org/ro/wfrun/workflow/0.5"
-	provenanceProile = "https://w3id.org/ro/wfrun/provenance/0.5"
-	runContext       = "https://w3id.org/ro/terms/workflow-run/context"
+	crateVersion      = "https://w3id.org/ro/crate/1.1"
+	workflowCrate     = "https://w3id.org/workflowhub/workflow-ro-crate/1.0"
+	processProfile    = "https://w3id.org/ro/wfrun/process/0.5"
+	workflowProfile   = "https://w3id.org/ro/wfrun/workflow/0.5"
+	provenanceProfile = "https://w3id.org/ro/wfrun/provenance/0.5"
+	runContext        = "https://w3id.org/ro/terms/workflow-run/context"
 )
 
 // entity is one entry of a crate's graph.
@@ -106,12 +106,12 @@ func (c *crate) root(others []File) {
 	c.add("./", "Dataset", entity{
 		"name": "Reproduction " + r.Reproduction + " of " + r.Name, "datePublished": stamp(r.Ended), "license": ref{termsID}, "author": ref{agentID}, "publisher": ref{agentID},
 		"description": fmt.Sprintf("What cxrepro ran to reproduce %s, on which data, and the tables that came of it. Result digest %s.", r.Paper, r.ResultDigest),
-		"conformsTo":  refs(processProfile, workflowProfile, provenanceProile, workflowCrate),
+		"conformsTo":  refs(processProfile, workflowProfile, provenanceProfile, workflowCrate),
 		"hasPart":     refs(parts...), "mainEntity": ref{planFile}, "mentions": refs(mentions...), "identifier": site + ":reproduction:" + r.Reproduction,
 	})
 	for _, p := range []struct{ id, name, version string }{
 		{processProfile, "Process Run Crate", "0.5"}, {workflowProfile, "Workflow Run Crate", "0.5"},
-		{provenanceProile, "Provenance Run Crate", "0.5"}, {workflowCrate, "Workflow RO-Crate", "1.0"},
+		{provenanceProfile, "Provenance Run Crate", "0.5"}, {workflowCrate, "Workflow RO-Crate", "1.0"},
 	} {
 		c.add(p.id, "CreativeWork", entity{"name": p.name, "version": p.version})
 	}

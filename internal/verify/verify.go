@@ -9,7 +9,6 @@ import (
 	"cxrepro/artifacts"
 	"cxrepro/internal/attest"
 	"cxrepro/internal/bundle"
-	"cxrepro/internal/contract"
 )
 
 // Options say what is verified, and how far.
@@ -268,9 +267,4 @@ func cutStore(name string) (string, bool) {
 		return name[len(bundle.StorePrefix):], true
 	}
 	return name, false
-}
-
-// AttestKeyOf is the key under which a signer's statement about a reproduction is recorded.
-func AttestKeyOf(receipt artifacts.Digest, signer string) (artifacts.Key, error) {
-	return contract.AttestKey(receipt, signer).Key()
 }
