@@ -152,7 +152,23 @@ func (s *lineageSearch) digest(ctx context.Context, ref string) ([]lineage.Node,
 		}
 		return nil, usageError("give more digits", "%q may mean: %s", ref, strings.Join(list, ", "))
 	}
-	return s.nodes(ctx, found)
+	return s.computed(ctx, found)
+}
+
+// computed returns what a digest stands for: of a key its call or its result.
+func (s *lineageSearch) computed(ctx context.Context, ds []artifacts.Digest) ([]lineage.Node, error) {
+	calls, err := s.x.Calls(ctx, ds)
+	if len(calls) > 0 || err != nil {
+		return calls, err
+	}
+	steps, err := s.cat.StepsOf(ctx, ds)
+	if err != nil {
+		return nil, err
+	}
+	for _, step := range steps {
+		ds = []artifacts.Digest{step.Result.Digest}
+	}
+	return s.nodes(ctx, ds)
 }
 
 func (s *lineageSearch) nodes(ctx context.Context, ds []artifacts.Digest) ([]lineage.Node, error) {

@@ -42,9 +42,18 @@ func testLineage(t *testing.T, store string) {
 	if c := doc.Counts; doc.Way != "down" || doc.More || c[lineage.KindDialogue] != 6 || c[lineage.KindCase] != 6 || c[lineage.KindCall] < 12 || c[lineage.KindModel] != 2 || len(doc.Edges) < len(doc.Nodes)-1 {
 		t.Errorf("%s: %s, %d edges", ref, c.Words(), len(doc.Edges))
 	}
+	call := ""
 	for _, n := range doc.Nodes {
 		if n.Kind == lineage.KindCall && n.Key.IsZero() {
 			t.Errorf("the call of %s has no key", n.Title)
+		}
+		if n.Kind == lineage.KindCall {
+			call = n.Key.String()
+		}
+	}
+	for _, name := range []string{call, call[len("call/sha256:"):][:12]} {
+		if code, text, talk := cxrepro(t, store, "lineage", name, "--down"); code != exitOK || !strings.Contains(text, "\nsystem message") && !strings.Contains(text, "prompt") {
+			t.Errorf("lineage %s: exit %d\n%s%s", name, code, text, talk)
 		}
 	}
 	// The same, a line each: the same nodes and edges.

@@ -1,9 +1,12 @@
 package catalog
 
 import (
+	"context"
 	"encoding/binary"
+	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,39 +37,13 @@ func TestScale(t *testing.T) {
 	}()
 	const fan, most = 5, 10_000
 	nodes := total / fan
-	node := func(i int) artifacts.Digest {
-		var b [8]byte
-		binary.LittleEndian.PutUint64(b[:], uint64(i))
-		return artifacts.Sum(b[:])
-	}
+	node := scaleNode
 	begun := time.Now()
 	fill(t, c, nodes, fan, node)
 	t.Logf("%d links written in %v", nodes*fan, time.Since(begun).Round(time.Millisecond))
-	for _, q := range []struct {
-		what string
-		ask  func() (int, error)
-	}{
-		{"hop down", func() (int, error) { l, err := c.Hop(t.Context(), node(nodes/2), Down, 1000); return len(l), err }},
-		{"hop up", func() (int, error) { l, err := c.Hop(t.Context(), node(nodes-1), Up, 1000); return len(l), err }},
-		{"earlier keys", func() (int, error) {
-			s := Step{Key: artifacts.Key{Step: "call", Digest: node(-nodes/2 - 1)}, Reproduction: "r1", Started: time.Unix(0, int64(nodes))}
-			found, total, err := c.Earlier(t.Context(), s, 1000)
-			if len(found) < 500 || total < nodes/2 {
-				t.Errorf("%d of %d earlier keys", len(found), total)
-			}
-			return len(found), err
-		}},
-		{"closure down", func() (int, error) {
-			r, err := c.Closure(t.Context(), node(0), Down, 0, most)
-			return len(r.Nodes), err
-		}},
-		{"closure up", func() (int, error) {
-			r, err := c.Closure(t.Context(), node(nodes-1), Up, 0, most)
-			return len(r.Nodes), err
-		}},
-	} {
+	for _, q := range questions(c, nodes, node, most) {
 		at := time.Now()
-		n, err := q.ask()
+		n, err := q.ask(t.Context())
 		took := time.Since(at)
 		t.Logf("%-13s %6d in %v", q.what, n, took.Round(10*time.Microsecond))
 		if err != nil || n < fan-1 {
@@ -78,8 +55,101 @@ func TestScale(t *testing.T) {
 	}
 }
 
+// BenchmarkScale asks catalogs of 10^6 and of 5x10^6 links; or only of as many as
+// CXREPRO_CATALOG_LINKS says.
+func BenchmarkScale(b *testing.B) {
+	sizes := []int{1_000_000, 5_000_000}
+	if s := os.Getenv("CXREPRO_CATALOG_LINKS"); s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			b.Fatal(err)
+		}
+		sizes = []int{n}
+	}
+	const fan, most = 5, 10_000
+	for _, total := range sizes {
+		c, err := Open(b.Context(), b.TempDir(), "mem://scale")
+		if err != nil {
+			b.Fatal(err)
+		}
+		nodes := total / fan
+		begun := time.Now()
+		fill(b, c, nodes, fan, scaleNode)
+		b.Logf("%d links written in %v", nodes*fan, time.Since(begun).Round(time.Millisecond))
+		for _, q := range questions(c, nodes, scaleNode, most) {
+			b.Run(strconv.Itoa(total)+"/"+strings.ReplaceAll(q.what, " ", "-"), func(b *testing.B) {
+				found := 0
+				for range b.N {
+					n, err := q.ask(b.Context())
+					if err != nil {
+						b.Fatal(err)
+					}
+					found = n
+				}
+				b.ReportMetric(float64(found), "found")
+			})
+		}
+		if err := c.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// question is something that a catalog is asked; ask returns how much it found.
+type question struct {
+	what string
+	ask  func(ctx context.Context) (int, error)
+}
+
+func questions(c *Catalog, nodes int, node func(int) artifacts.Digest, most int) []question {
+	closure := func(from int, way Direction) func(context.Context) (int, error) {
+		return func(ctx context.Context) (int, error) {
+			r, err := c.Closure(ctx, node(from), way, 0, most)
+			return len(r.Nodes), err
+		}
+	}
+	return []question{
+		{"hop down", func(ctx context.Context) (int, error) {
+			l, err := c.Hop(ctx, node(nodes/2), Down, 1000)
+			return len(l), err
+		}},
+		{"hop up", func(ctx context.Context) (int, error) {
+			l, err := c.Hop(ctx, node(nodes-1), Up, 1000)
+			return len(l), err
+		}},
+		{"earlier keys", func(ctx context.Context) (int, error) {
+			s := Step{Key: artifacts.Key{Step: "call", Digest: node(-nodes/2 - 1)}, Reproduction: "r1", Started: time.Unix(0, int64(nodes))}
+			found, total, err := c.Earlier(ctx, s, 1000)
+			if err == nil && (len(found) < 500 || total < nodes/2) {
+				err = fmt.Errorf("%d of %d earlier keys", len(found), total)
+			}
+			return len(found), err
+		}},
+		{"closure down", closure(0, Down)},
+		{"closure up", closure(nodes-1, Up)},
+		{"closure with links", func(ctx context.Context) (int, error) { // as a walk asks: hops in batches, described
+			r, err := c.Closure(ctx, node(0), Down, 0, most/10)
+			if err != nil {
+				return 0, err
+			}
+			links, _, err := c.Hops(ctx, r.Nodes, Down, most)
+			if err != nil {
+				return 0, err
+			}
+			_, err = c.Describe(ctx, r.Nodes)
+			return len(links), err
+		}},
+	}
+}
+
+func scaleNode(i int) artifacts.Digest {
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], uint64(i))
+	return artifacts.Sum(b[:])
+}
+
 // fill links node i to five later ones, so that closures grow quickly in both directions.
-func fill(t *testing.T, c *Catalog, nodes, fan int, node func(int) artifacts.Digest) {
+func fill(t testing.TB, c *Catalog, nodes, fan int, node func(int) artifacts.Digest) {
 	t.Helper()
 	tx, err := c.db.BeginTx(t.Context(), nil)
 	if err != nil {

@@ -99,10 +99,10 @@ func (x *Explorer) end(ctx context.Context, l catalog.Link, to artifacts.Digest,
 		return x.placed(ctx, n)
 	}
 	if way == Up && !l.Key.IsZero() {
-		return x.calls(ctx, []artifacts.Digest{l.Key})
+		return x.Calls(ctx, []artifacts.Digest{l.Key})
 	}
 	if k := n.Key.Digest; !k.IsZero() {
-		return x.calls(ctx, []artifacts.Digest{k})
+		return x.Calls(ctx, []artifacts.Digest{k})
 	}
 	return []Node{n}, nil
 }

@@ -124,11 +124,11 @@ func (x *Explorer) Artifact(ctx context.Context, d artifacts.Digest) ([]Node, er
 	for _, s := range a.Steps {
 		keys = append(keys, s.Key.Digest)
 	}
-	return x.calls(ctx, keys)
+	return x.Calls(ctx, keys)
 }
 
-// calls returns calls by their keys.
-func (x *Explorer) calls(ctx context.Context, keys []artifacts.Digest) ([]Node, error) {
+// Calls returns the nodes of calls by their keys.
+func (x *Explorer) Calls(ctx context.Context, keys []artifacts.Digest) ([]Node, error) {
 	calls, err := x.index.CallsOf(ctx, keys)
 	if err != nil {
 		return nil, err
