@@ -143,7 +143,9 @@ func (b *builder) readStatement(ctx context.Context, e *entry) error {
 	if errors.Is(err, artifacts.ErrNotFound) || errors.Is(err, artifacts.ErrDigestMismatch) {
 		return nil
 	}
-	e.statement = data
+	if data != nil {
+		e.read(data)
+	}
 	return err
 }
 
@@ -151,7 +153,7 @@ func (b *builder) addEntry(rows *batch, f fresh) {
 	if b.read++; b.opts.Progress != nil && b.read%1000 == 0 {
 		b.opts.Progress(b.read)
 	}
-	rows.add(f.entry)
+	rows.add(&f.entry)
 	if !f.entry.removed && b.mayRefer(f.entry.record.Result) {
 		b.documents = append(b.documents, f.entry.record.Result)
 	}

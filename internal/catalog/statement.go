@@ -96,20 +96,24 @@ func (b *batch) link(from int64, to artifacts.Digest, via int64, name string) {
 
 // entry is one key of the store as it was read.
 type entry struct {
-	record    artifacts.Record
-	removed   bool
-	modified  int64
-	statement []byte // nil when it is gone or damaged
+	record   artifacts.Record
+	removed  bool
+	modified int64
+	// said is what the statement says; nothing when it is gone or damaged.
+	said stated
 }
 
-// add turns an entry into rows. A statement that cannot be read leaves what the entry says;
-// verify names it.
-func (b *batch) add(e entry) {
-	var s stated
-	if e.statement != nil && json.Unmarshal(e.statement, &s) != nil {
-		s = stated{}
+// read takes what is needed from a statement. One that cannot be read leaves what the entry
+// says; verify names it. Readers do it, side by side: it is half of the work.
+func (e *entry) read(statement []byte) {
+	if json.Unmarshal(statement, &e.said) != nil {
+		e.said = stated{}
 	}
-	rec, p := e.record, &s.Predicate
+}
+
+// add turns an entry into rows.
+func (b *batch) add(e *entry) {
+	rec, p := e.record, &e.said.Predicate
 	key, result := b.digest(rec.Key.Digest), b.digest(rec.Result.Digest)
 	code := p.Code.Commit
 	if code == "" || code == "unknown" {
