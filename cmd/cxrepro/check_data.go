@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"cxrepro/experiments"
+	"cxrepro/internal/checkpoint"
 	"cxrepro/internal/claims"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxreasonbench"
@@ -27,8 +28,29 @@ func checked(ctx context.Context, e *evaluated, s *contract.Summary, st stated) 
 		if in.Noise, err = e.decodingNoise(ctx); err != nil {
 			return nil, err
 		}
+		if in.Blocked, err = e.blocked(ctx); err != nil {
+			return nil, err
+		}
 	}
 	return claims.Check(in)
+}
+
+// blocked says of each evaluation why no claim about its model stands; empty where claims stand.
+func (e *evaluated) blocked(ctx context.Context) ([]string, error) {
+	list, err := checkpoint.Blocked(ctx, e.store, e.receipt)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	out := make([]string, len(e.docs))
+	for _, s := range list {
+		for i := range e.docs {
+			if e.docs[i].Evaluation.Model == s.Model {
+				out[i] = s.Detail
+			}
+		}
+	}
+	e.overlaps = list
+	return out, nil
 }
 
 // decodingNoise counts, evaluation by evaluation, how far the stored replies to one question part

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"cxrepro/internal/checkpoint"
 	"cxrepro/internal/claims"
 	"cxrepro/internal/contract"
 	tables "cxrepro/internal/report"
@@ -30,6 +31,9 @@ func (a *app) printChecked(r *contract.Receipt, e *evaluated, c *claims.Checked,
 	head := fmt.Sprintf("%s, reproduction %s, result %s", r.Name, r.Reproduction, r.ResultDigest)
 	if e != nil && e.simulated() {
 		head += "\nsimulated: stand-ins answered; nothing here is about a model"
+	}
+	for _, s := range e.blockedModels() {
+		head += "\nblocked: " + s.Model + ": " + s.Detail
 	}
 	head += "\n" + c.TallyWords()
 	out := []*tables.Table{c.TallyTable()}
@@ -72,11 +76,14 @@ type checkedJSON struct {
 	Others       []claims.Document `json:"others,omitempty"`
 	Outside      []claims.Outside  `json:"outside"`
 	Relations    []claims.Relation `json:"relations"`
+	// Blocked are the models about which no claim stands.
+	Blocked []checkpoint.Standing `json:"blocked"`
 }
 
 func (a *app) printCheckedJSON(r *contract.Receipt, e *evaluated, c *claims.Checked, f checkFlags) error {
 	out := checkedJSON{Reproduction: r.Reproduction, ResultDigest: r.ResultDigest.String(), Complete: !r.Incomplete(), Verdicts: map[string]int{}, Outside: c.Outside(), Relations: c.Relations}
 	out.Simulated = e != nil && e.simulated()
+	out.Blocked = e.blockedModels()
 	for _, v := range tables.Verdicts() {
 		out.Verdicts[v.String()] = c.Tally()[v]
 	}
@@ -88,6 +95,14 @@ func (a *app) printCheckedJSON(r *contract.Receipt, e *evaluated, c *claims.Chec
 		return err
 	}
 	return json.NewEncoder(a.out).Encode(out)
+}
+
+// blockedModels are the models about which no claim stands; none without an evaluation.
+func (e *evaluated) blockedModels() []checkpoint.Standing {
+	if e == nil || e.overlaps == nil {
+		return []checkpoint.Standing{}
+	}
+	return e.overlaps
 }
 
 // simulated reports whether a stand-in answered or judged.

@@ -6,6 +6,7 @@ import (
 
 	"cxrepro/activities"
 	"cxrepro/artifacts"
+	"cxrepro/internal/checkpoint"
 	"cxrepro/internal/claims"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxreasonbench"
@@ -21,6 +22,9 @@ type evaluated struct {
 	summary *contract.EvaluationSummary
 	docs    []contract.EvaluationDoc
 	bench   *contract.Benchmark
+
+	// overlaps are the models about which no claim stands, once they were looked for.
+	overlaps []checkpoint.Standing
 
 	cases   map[int]*contract.CaseDoc
 	answers map[artifacts.Digest]lvlm.Answer

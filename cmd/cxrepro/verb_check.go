@@ -44,10 +44,13 @@ RUN and ID are as for ` + "`cxrepro report`" + `; a reproduction of CheXStruct i
 With --json one object: reproduction_id, result_digest, simulated, complete, verdicts, claims[{id,
 paper, source, cells, printed, formula, refined_formula, population, rounding, tolerance, ours, k, n,
 interval, refined_interval, flips, verdict, why, behind}], others (the same, with --paper), outside[{paper, claims, why}], relations[{id,
-text, relations, state, why}].
+text, relations, state, why}], blocked[{model, weights, state, images, reports, detail}].
+
+A model that was trained on images it is judged on (` + "`cxrepro overlap`" + `) is named first, and claims about
+it have no verdict but "not computable", with the overlap as the reason.
 
 Exit codes: 0 none is off; 1 some are off, or an order that was computed fails; 2 usage; 3 none is
-off and some are undetermined; 6 store unreachable.`,
+off and some are undetermined or blocked; 6 store unreachable.`,
 		Example: `  cxrepro check
   cxrepro check cxreasonbench --all --format csv
   cxrepro check --paper --json`,
@@ -137,7 +140,13 @@ func (a *app) check(ctx context.Context, which string, f checkFlags) error {
 	if err != nil {
 		return err
 	}
-	return checkVerdict(c, f)
+	if err := checkVerdict(c, f); err != nil {
+		return err
+	}
+	if n := len(e.blockedModels()); n > 0 {
+		return &exitError{Code: exitQuarantined, Err: fmt.Errorf("check: claims about %s are blocked", plural(n, "model", "models")), Hint: "they were trained on what they are judged on: `cxrepro overlap`"}
+	}
+	return nil
 }
 
 // openChecked opens what claims can be held against: a reproduction with tables of an evaluation,

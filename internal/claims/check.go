@@ -16,6 +16,9 @@ type Input struct {
 	// Noise was not measured.
 	Summary *contract.EvaluationSummary
 	Noise   []*Noise
+	// Blocked says of each evaluation why no claim about its model stands, because the model was
+	// trained on what it is judged on; empty where claims stand.
+	Blocked []string
 	// Findings are the tables of CheXStruct.
 	Findings *contract.Summary
 	// Tally counts the questions of the benchmark, Released says that it is the published one.
@@ -99,7 +102,7 @@ func (c *Checked) tables(in Input) error {
 				taken[k] = true
 				c.at[compared{i, at}] = len(c.Results)
 				f, _ := c.figures.Figure(at)
-				c.Results = append(c.Results, e.result(list[k], f))
+				c.Results = append(c.Results, in.block(e.result(list[k], f)))
 			}
 		}
 	}
@@ -109,6 +112,15 @@ func (c *Checked) tables(in Input) error {
 		}
 	}
 	return nil
+}
+
+// block takes the verdict from a claim about a model that was trained on what it is judged on.
+// Our figure stays to be seen; it is nothing to compare.
+func (in Input) block(r Result) Result {
+	if r.Evaluation >= 0 && r.Evaluation < len(in.Blocked) && in.Blocked[r.Evaluation] != "" {
+		r.Verdict, r.Why = report.NotComputable, "blocked: "+in.Blocked[r.Evaluation]
+	}
+	return r
 }
 
 // other notes a claim that the reproduction has nothing to say of.

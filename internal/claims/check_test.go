@@ -41,6 +41,37 @@ func TestUndetermined(t *testing.T) {
 	}
 }
 
+// TestBlocked: no claim about a model that was trained on what it is judged on has a verdict; our
+// figures stay, and those of other models keep theirs.
+func TestBlocked(t *testing.T) {
+	rules := released()
+	s := &contract.EvaluationSummary{Rules: rules}
+	for _, title := range []string{"RadVLM", "GPT-4.1"} {
+		e := scoring.New(contract.EvaluationRef{Name: title + "/greedy", Draws: 1, Path2: true, Rules: rules})
+		s.Evaluations = append(s.Evaluations, e.Summary(contract.SummaryModel{Title: title}, "greedy", scoring.Bootstrap{}))
+	}
+	free, err := Check(Input{Summary: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Check(Input{Summary: s, Blocked: []string{"checkpoint x was trained on what it is judged on: same_study: image a and training image b", ""}})
+	if err != nil || len(c.Results) != len(free.Results) {
+		t.Fatalf("%d results, %v", len(c.Results), err)
+	}
+	counts := map[int]int{}
+	for i, r := range c.Results {
+		was := free.Results[i]
+		blocked := r.Verdict == report.NotComputable && strings.HasPrefix(r.Why, "blocked: checkpoint x") && strings.Contains(r.Why, "same_study")
+		if blocked != (r.Evaluation == 0) || r.Ours != was.Ours || r.Evaluation != 0 && (r.Verdict != was.Verdict || r.Why != was.Why) {
+			t.Errorf("%s of evaluation %d: %s (%s), free %s (%s)", r.Claim.ID, r.Evaluation, r.Verdict, r.Why, was.Verdict, was.Why)
+		}
+		counts[r.Evaluation]++
+	}
+	if counts[0] == 0 || counts[1] == 0 {
+		t.Errorf("results by evaluation: %v", counts)
+	}
+}
+
 // TestTableClaims: every printed figure is a claim once, with every cell that prints it, and says
 // what it is made of.
 func TestTableClaims(t *testing.T) {
