@@ -9,7 +9,7 @@
 // The package computes no figure and reads no store. The unit of a figure is the last decimal
 // as printed, a hundredth, so that every sum is exact.
 //
-//	ours, err := why.Narrow(plan, benchmark, index)
+//	ours, err := why.Narrow(plan, benchmark, cases, index)
 //	factors, err := why.Factors(ours, theirs)
 //	a, err := why.Attribute(ctx, ours, factors, figureOf)
 package why

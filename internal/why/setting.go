@@ -67,7 +67,7 @@ func (s Setting) Apply(factors ...Factor) (Setting, error) {
 // model is the card of the model that is asked.
 func (s *Setting) model() *experiments.ModelCard { return &s.Plan.Models[0] }
 
-// decoding is what the card sends in the setting's way of sampling.
+// draws reports whether the model is asked for several replies.
 func (s *Setting) draws() bool { return s.Plan.Evaluations()[0].Sampling == experiments.Draws3 }
 
 func (s *Setting) rules() (cxreasonbench.Rules, error) {
