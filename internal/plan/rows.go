@@ -112,10 +112,14 @@ type reasons struct {
 	// for later, for the first of them.
 	open     []artifacts.KeyDoc
 	openKeys int
+	compared int
 }
 
 // mostOpen is for how many keys of a row the nearest recorded key is looked for.
 const mostOpen = 3
+
+// mostCompared is how many keys with one reason are compared one by one.
+const mostCompared = 1000
 
 // add explains a missing key by the base's key at the same place, nil for none.
 func (r *reasons) add(doc artifacts.KeyDoc, other *artifacts.KeyDoc) {
@@ -123,6 +127,11 @@ func (r *reasons) add(doc artifacts.KeyDoc, other *artifacts.KeyDoc) {
 		if r.openKeys++; len(r.open) < mostOpen {
 			r.open = append(r.open, doc)
 		}
+		return
+	}
+	// Where very many keys have one reason, the others have it, too.
+	if r.compared++; r.compared > mostCompared && len(r.list) == 1 {
+		r.list[0].Keys++
 		return
 	}
 	key, err := doc.Key()
