@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -104,6 +105,9 @@ func (b *base) openCases(ctx context.Context) error {
 		return err
 	}
 	rec, err := b.docs.store.Lookup(ctx, key)
+	if errors.Is(err, artifacts.ErrNotFound) {
+		return nil // removed since: nothing is compared with it
+	}
 	if err != nil {
 		return err
 	}
@@ -111,7 +115,7 @@ func (b *base) openCases(ctx context.Context) error {
 	return err
 }
 
-func (b *base) openEvaluations(context.Context) (err error) {
+func (b *base) openEvaluations(ctx context.Context) (err error) {
 	if b.pl.Spec.Evaluation == nil || len(b.receipt.Evaluations) == 0 {
 		return nil
 	}
@@ -119,7 +123,7 @@ func (b *base) openEvaluations(context.Context) (err error) {
 		return err
 	}
 	b.ev, err = derive.NewEvaluated(b.pl.Plan, b.pl.Ref, func(ref artifacts.Ref) (*cxreasonbench.Pack, error) {
-		data, err := b.docs.store.Get(context.Background(), ref)
+		data, err := b.docs.store.Get(ctx, ref)
 		if err != nil {
 			return nil, err
 		}
