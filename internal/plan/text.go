@@ -155,9 +155,47 @@ func writeTotals(w io.Writer, f *Forecast, had func(reused, done Figure) string)
 		fmt.Fprintf(w, "cost         %s\n", strings.Join(paid, " + "))
 	}
 	fmt.Fprintf(w, "time         %s min of segmentation, %s min of other computing, %s min of waiting for models\n", t.GPU, t.CPU, t.Endpoint)
+	fmt.Fprintf(w, "in short     %s\n", inShort(f))
 	for _, n := range f.Notes {
 		fmt.Fprintln(w, "note         "+n)
 	}
+}
+
+// inShort says in one line what a run does.
+func inShort(f *Forecast) string {
+	var parts []string
+	flips, bound := 0, 0
+	for _, x := range f.Flips {
+		if !x.Exact {
+			bound += x.Images
+		}
+		for _, l := range x.Labels {
+			flips += l.N
+		}
+	}
+	if len(f.Flips) > 0 {
+		text := fmt.Sprintf("%d labels flip", flips)
+		if bound > 0 {
+			text = fmt.Sprintf("%d labels flip, at most %d more findings change", flips, bound)
+		}
+		parts = append(parts, text)
+	}
+	for _, s := range []struct{ step, what string }{
+		{contract.StepSegment, "images to segment"}, {contract.StepAssess, "windows and tasks to assess"}, {contract.StepBuildCase, "cases to build"},
+	} {
+		for _, r := range f.Steps {
+			if r.Step == s.step {
+				parts = append(parts, r.Run.String()+" "+s.what)
+			}
+		}
+	}
+	if len(f.Calls) > 0 {
+		parts = append(parts, f.Totals.Calls.Run.String()+" calls")
+	}
+	for _, m := range f.Totals.Cost {
+		parts = append(parts, money(m.Amount, m.Currency))
+	}
+	return strings.Join(append(parts, f.Totals.GPU.String()+" min of segmentation"), ", ")
 }
 
 // WriteCheck prints what became of a forecast.
