@@ -66,15 +66,38 @@ func (p *planner) evaluations(ctx context.Context) (err error) {
 			return err
 		}
 		for _, t := range p.tasks() {
+			before := e.sofar()
 			if err := e.task(ctx, t); err != nil {
 				return err
 			}
+			p.countTask(t.Task, before, e.sofar())
 		}
 		if e.copied && p.bench.whole && p.bench.ref.Digest == p.base.receipt.Benchmark.Digest && e.base.index == i {
 			docs[i] = p.base.receipt.Evaluations[i].Digest
 		}
 	}
 	return p.tabulate(ctx, docs)
+}
+
+// sofar is what was counted of both rows.
+func (e *evaluation) sofar() tally {
+	t := e.model.tally
+	if e.judge != nil {
+		t.add(e.judge.tally)
+	}
+	return t
+}
+
+// countTask adds what came to the rows to a task.
+func (p *planner) countTask(task cxreasonbench.Task, before, after tally) {
+	at := slices.IndexFunc(p.out.Tasks, func(r TaskRow) bool { return r.Task == task.String() })
+	if at < 0 {
+		at = len(p.out.Tasks)
+		p.out.Tasks = append(p.out.Tasks, TaskRow{Task: task.String(), Needed: sure(0).figure(), Run: sure(0).figure()})
+	}
+	row := &p.out.Tasks[at]
+	row.Needed = row.Needed.Add(after.needed.minus(before.needed).figure())
+	row.Run = row.Run.Add(after.run.minus(before.run).figure())
 }
 
 // tasks lists the tasks with the cases that are known of them, in the order of the tables.

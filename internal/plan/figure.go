@@ -68,6 +68,11 @@ func (a amount) times(low, mean, high float64) amount {
 	return amount{a.low * low, a.high * high, a.mean() * mean, a.open, false}
 }
 
+// minus takes out what was counted before.
+func (a amount) minus(b amount) amount {
+	return amount{a.low - b.low, a.high - b.high, a.mean() - b.mean(), a.open && a.low-b.low != a.high-b.high, a.dark}
+}
+
 // zero reports an amount of exactly nothing.
 func (a amount) zero() bool { return !a.dark && a.low == 0 && a.high == 0 }
 

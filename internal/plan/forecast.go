@@ -25,8 +25,10 @@ type Forecast struct {
 	Against *Against  `json:"against,omitempty"`
 	Made    time.Time `json:"made"`
 
-	Steps  []StepRow `json:"steps"`
-	Calls  []CallRow `json:"calls"`
+	Steps []StepRow `json:"steps"`
+	Calls []CallRow `json:"calls"`
+	// Tasks are the calls by diagnostic task, over all models and the judge.
+	Tasks  []TaskRow `json:"tasks"`
 	Flips  []Flip    `json:"flips"`
 	Totals Totals    `json:"totals"`
 	// Notes say what a figure rests on, or why it is not known.
@@ -80,6 +82,13 @@ type CallRow struct {
 	Currency   string   `json:"currency,omitempty"`
 	Seconds    Figure   `json:"seconds"`
 	Why        []Reason `json:"why,omitempty"`
+}
+
+// TaskRow is the calls of one diagnostic task.
+type TaskRow struct {
+	Task   string `json:"task"`
+	Needed Figure `json:"needed"`
+	Run    Figure `json:"run"`
 }
 
 // Reason is why keys are to be run: the first field in which they differ from the key of

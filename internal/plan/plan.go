@@ -78,7 +78,7 @@ func Make(ctx context.Context, o Options) (*Forecast, error) {
 		o: o, docs: newDocuments(o.Store), shelf: o.Catalog.NewShelf(), steps: map[string]*stepRow{},
 		keys: map[artifacts.Key]bool{}, known: map[string]int{},
 		planned: map[artifacts.Digest]bool{},
-		out:     Forecast{Format: Format, Name: o.Plan.Spec.Name, Paper: o.Plan.Spec.Paper, Plan: o.Ref, Made: o.Now.UTC(), Flips: []Flip{}, Notes: []string{}},
+		out:     Forecast{Format: Format, Name: o.Plan.Spec.Name, Paper: o.Plan.Spec.Paper, Plan: o.Ref, Made: o.Now.UTC(), Tasks: []TaskRow{}, Flips: []Flip{}, Notes: []string{}},
 	}
 	p.docs.prepared = p.preparedPicture
 	var err error

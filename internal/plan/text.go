@@ -41,6 +41,7 @@ func WriteText(w io.Writer, f *Forecast) error {
 		}
 		t.Flush()
 	}
+	writeTasks(b, f.Tasks)
 	writeFlips(b, f.Flips)
 	writeTotals(b, f, had)
 	_, err := io.WriteString(w, b.String())
@@ -118,6 +119,19 @@ func clip(s string) string {
 		return string(r[:most-3]) + "..."
 	}
 	return s
+}
+
+// writeTasks prints where calls are to be made.
+func writeTasks(w io.Writer, tasks []TaskRow) {
+	var busy []string
+	for _, t := range tasks {
+		if !t.Run.Zero() {
+			busy = append(busy, t.Task+" "+t.Run.String())
+		}
+	}
+	if len(busy) > 0 {
+		fmt.Fprintf(w, "\ncalls to run by task: %s; none in %d other tasks\n", strings.Join(busy, ", "), len(tasks)-len(busy))
+	}
 }
 
 func writeFlips(w io.Writer, flips []Flip) {
