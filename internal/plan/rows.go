@@ -153,10 +153,12 @@ func (r *reasons) after(step string, keys int) {
 	}
 }
 
+// merge joins equal reasons. Of inputs the name says it: their digests differ from key to key.
 func (r *reasons) merge(one Reason) {
+	_, input := cutInput(one.Field)
 	for i := range r.list {
 		have := &r.list[i]
-		if have.Field == one.Field && have.Ours == one.Ours && have.Other == one.Other && have.After == one.After {
+		if have.Field == one.Field && have.After == one.After && (input || have.Ours == one.Ours && have.Other == one.Other) {
 			have.Keys += one.Keys
 			return
 		}
