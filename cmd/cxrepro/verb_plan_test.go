@@ -308,7 +308,7 @@ func (b *planBench) labels(which, task string) map[string]int {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	s, err := loadTables(b.t.Context(), store, r.receipt)
+	s, err := loadFindings(b.t.Context(), store, r.receipt)
 	if err != nil {
 		b.t.Fatal(err)
 	}
