@@ -68,6 +68,9 @@ var layers = []layer{
 		own:    append(append([]string{"experiments", "internal/contract", "internal/report/scoring", "internal/strictyaml", "internal/lru", "internal/lvlm/picture"}, nouns...), domain...),
 		denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio", "net/http", "os/exec", "log/slog", "C"}},
 	{name: "lineage", folders: []string{"internal/lineage"}, own: append([]string{"internal/lineage", "internal/catalog", "internal/contract", "internal/report/", "internal/lvlm/picture", "internal/lru", "experiments", "internal/strictyaml", "artifacts/"}, append(append([]string{}, nouns...), domain...)...), denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio", "net/http", "C"}},
+	{name: "checkpoint", folders: []string{"internal/checkpoint"},
+		own:    append(append([]string{"internal/checkpoint", "internal/ledger", "internal/ledger/limit", "internal/contract", "internal/derive", "artifacts/manifest", "experiments", "internal/strictyaml", "internal/lru", "internal/lvlm/picture"}, nouns...), domain...),
+		denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio", "net/http", "os/exec", "database/sql"}},
 	{name: "viewcheck", folders: []string{"internal/viewcheck"}, own: append([]string{"internal/viewcheck", "internal/onnx", "internal/strictyaml"}, nouns...), denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio"}},
 }
 
