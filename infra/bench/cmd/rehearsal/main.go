@@ -24,9 +24,11 @@ import (
 	"time"
 
 	"cxrepro/infra/bench/program"
+	"cxrepro/internal/devserver"
 )
 
 func main() {
+	devserver.Trampoline()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx); err != nil {
@@ -144,15 +146,18 @@ func (o *options) evaluate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("one command: %s; %d requests, %d different, at most %d in flight; %.2f ms of wall time a request\n",
-		wall.Round(time.Second), counts.Requests, counts.Distinct, counts.Peak, 1000*wall.Seconds()/float64(counts.Requests))
-	if o.latency > 0 {
+	fmt.Printf("one command: %s; %d requests, %d different, at most %d in flight", wall.Round(time.Second), counts.Requests, counts.Distinct, counts.Peak)
+	if counts.Requests > 0 {
+		fmt.Printf("; %.2f ms of wall time a request", 1000*wall.Seconds()/float64(counts.Requests))
+	}
+	fmt.Println()
+	if o.latency > 0 && counts.Requests > 0 {
 		fmt.Printf("throughput: %.3f of the ideal of %d in flight, beginning and end included\n", float64(counts.Requests)*o.latency.Seconds()/float64(o.inFlight)/wall.Seconds(), o.inFlight)
 	}
 	for _, p := range peaks {
 		fmt.Println(p)
 	}
-	if err := printStore(filepath.Join(state, "store"), counts.Requests); err != nil {
+	if err := printStore(filepath.Join(state, "store")); err != nil {
 		return err
 	}
 	return printHistories(ctx, state)

@@ -20,7 +20,7 @@ import (
 )
 
 // printStore counts what lies in the store, by area and step.
-func printStore(store string, requests int64) error {
+func printStore(store string) error {
 	type pile struct {
 		objects int
 		bytes   int64
@@ -58,7 +58,11 @@ func printStore(store string, requests int64) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("store: %d objects, %.1f MiB; %.2f objects a request\n", all.objects, float64(all.bytes)/(1<<20), float64(all.objects)/float64(requests))
+	calls := 0
+	if p := piles["index call"]; p != nil {
+		calls = p.objects
+	}
+	fmt.Printf("store: %d objects, %.1f MiB; %.2f objects a recorded call\n", all.objects, float64(all.bytes)/(1<<20), float64(all.objects)/float64(max(calls, 1)))
 	names := make([]string, 0, len(piles))
 	for n := range piles {
 		names = append(names, n)
