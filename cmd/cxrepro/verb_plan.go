@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -82,8 +81,6 @@ Exit codes: 0 planned; 2 usage, spec or data; 6 store unreachable.`,
 }
 
 func (a *app) plan(ctx context.Context, file string, f forecastFlags) error {
-	// A plan of a million keys makes much that lives shortly.
-	defer debug.SetGCPercent(debug.SetGCPercent(forecast.GCPercent))
 	made, err := a.forecast(ctx, file, f)
 	if err != nil {
 		return err

@@ -37,10 +37,6 @@ type Options struct {
 	Now   time.Time
 }
 
-// GCPercent suits the making of a large forecast, which lasts for seconds: keys are made and
-// forgotten at once.
-const GCPercent = 300
-
 // DataError says that what a forecast is about is not known: no folder was given, and no
 // reproduction has read the same data set.
 type DataError struct{ Reason string }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -318,7 +317,6 @@ func (s *scale) forecast(pl *derive.Plan) (*Forecast, time.Duration, int64) {
 // TestScale plans a large experiment: when nothing changed, with a new model, and with another
 // segmentation model. No key costs a request to the store.
 func TestScale(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(GCPercent))
 	images, cases, models, calls := 2_000, 2, 2, 2_000
 	if part, err := strconv.ParseFloat(os.Getenv(fullScale), 64); err == nil {
 		images, cases, models, calls = int(part*243_334), max(1, int(part*100)), 10, int(part*377_000)
