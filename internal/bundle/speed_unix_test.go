@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -185,7 +184,7 @@ func compareWith(b *testing.B, ours func() error, bare func(readers int) error) 
 	b.ReportMetric(best["side"].Seconds()/best["ours"].Seconds(), "ratio-2-readers")
 	// On a machine that is busy with other things only this one says something.
 	b.ReportMetric(busy["bare"].Seconds()/busy["ours"].Seconds(), "ratio-processor")
-	b.Log(fmt.Sprintf("ours %s, bare loop %s, bare loop of two readers %s; processor: ours %s, bare loop %s", best["ours"], best["bare"], best["side"], busy["ours"], busy["bare"]))
+	b.Logf("ours %s, bare loop %s, bare loop of two readers %s; processor: ours %s, bare loop %s", best["ours"], best["bare"], best["side"], busy["ours"], busy["bare"])
 }
 
 // processor is the processor time of this process so far.

@@ -84,7 +84,6 @@ type walk struct {
 	limits Limits
 	to     Sink
 	seen   map[string]bool
-	edges  map[Edge]bool
 	level  []Node
 	handed int
 	more   bool
