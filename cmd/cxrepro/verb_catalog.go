@@ -153,7 +153,7 @@ func (l *listing) materials(ctx context.Context, cat *catalog.Catalog, name stri
 func (a *app) openCatalog(ctx context.Context, store *artifacts.Repository) (*catalog.Catalog, error) {
 	address := a.settings.GetString("catalog")
 	if address == "" {
-		return catalog.Open(ctx, filepath.Join(a.StateDir(), "cache"), store.URL())
+		return catalog.Open(ctx, a.catalogFolder(), store.URL())
 	}
 	name := store.URL()
 	if strings.HasPrefix(name, "file:") {
@@ -187,11 +187,32 @@ func (a *app) withCatalog(ctx context.Context, fill func(*catalog.Catalog, conte
 	}
 	defer func() { err = errors.Join(err, cat.Close()) }()
 	n, err := fill(cat, ctx, store, a.catalogOptions())
+	if catalog.Damaged(err) {
+		a.say("the catalog was damaged; it is made anew")
+		if err := errors.Join(cat.Close(), catalog.Discard(a.catalogFolder(), store.URL())); err != nil {
+			return err
+		}
+		again, err := a.openCatalog(ctx, store)
+		if err != nil {
+			return err
+		}
+		cat = again
+		if n, err = cat.Reindex(ctx, store, a.catalogOptions()); err != nil {
+			return artifactsError(err)
+		}
+		return use(cat, n)
+	}
 	if err != nil {
 		return artifactsError(err)
 	}
-	return use(cat, n)
+	if err = use(cat, n); catalog.Damaged(err) {
+		return &exitError{Code: exitFailed, Err: err, Hint: "`cxrepro artifacts reindex` makes the catalog anew"}
+	}
+	return err
 }
+
+// catalogFolder is where catalogs lie that are files.
+func (a *app) catalogFolder() string { return filepath.Join(a.StateDir(), "cache") }
 
 // catalogOptions: answers of models are texts, they refer to nothing; results list what belongs
 // to them by digest alone.

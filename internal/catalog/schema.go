@@ -10,7 +10,8 @@ import (
 	"os"
 	"path/filepath"
 
-	_ "modernc.org/sqlite" // the database driver "sqlite"
+	"modernc.org/sqlite" // also the database driver "sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"cxrepro/artifacts"
 )
@@ -63,20 +64,43 @@ func Open(ctx context.Context, folder, storeURL string) (*Catalog, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, fmt.Errorf("open catalog: %w", err)
 	}
-	path := filepath.Join(folder, "catalog-"+artifacts.Sum([]byte(storeURL)).Short()+".sqlite")
+	path := filename(folder, storeURL)
 	c, err := open(ctx, path, storeURL)
 	if err == nil {
 		return c, nil
 	}
-	for _, suffix := range []string{"", "-wal", "-shm"} {
-		if rerr := os.Remove(path + suffix); rerr != nil && !errors.Is(rerr, os.ErrNotExist) {
-			return nil, fmt.Errorf("open catalog %s: %w", path, errors.Join(err, rerr))
-		}
+	if rerr := Discard(folder, storeURL); rerr != nil {
+		return nil, errors.Join(err, rerr)
 	}
 	if c, err = open(ctx, path, storeURL); err != nil {
 		return nil, fmt.Errorf("open catalog %s: %w", path, err)
 	}
 	return c, nil
+}
+
+func filename(folder, storeURL string) string {
+	return filepath.Join(folder, "catalog-"+artifacts.Sum([]byte(storeURL)).Short()+".sqlite")
+}
+
+// Discard removes the catalog of one store from folder. It must not be open.
+func Discard(folder, storeURL string) error {
+	path := filename(folder, storeURL)
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("remove catalog: %w", err)
+		}
+	}
+	return nil
+}
+
+// Damaged reports whether err says that the file of a catalog is not what was written.
+func Damaged(err error) bool {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	code := e.Code() & 0xff // without what refines it
+	return code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB
 }
 
 func open(ctx context.Context, path, storeURL string) (*Catalog, error) {
