@@ -228,6 +228,11 @@ func describe(n ast.Node) string {
 	case nil, *ast.NullNode:
 		return "nothing"
 	case *ast.StringNode:
+		// A wrong file may hold anything, secrets too.
+		const most = 24
+		if len(v.Value) > most || strings.ContainsAny(v.Value, "=\n") {
+			return "a text"
+		}
 		return fmt.Sprintf("the text %q", v.Value)
 	case *ast.IntegerNode, *ast.FloatNode:
 		return "the number " + v.GetToken().Value
