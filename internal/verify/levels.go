@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"cxrepro/artifacts"
@@ -36,12 +37,35 @@ func (v *verifier) levels(ctx context.Context) error {
 			return err
 		}
 	}
+	v.damaged()
 	for i := range v.out.Units {
 		if u := &v.out.Units[i]; u.Why == "" && u.Level < Images && u.Level >= v.o.Level {
 			u.Why = fmt.Sprintf("level %d was the highest that was asked for", v.o.Level)
 		}
 	}
 	return v.tables(ctx)
+}
+
+// damaged takes every unit down to 0 where bytes are wrong: which figures a damaged object can
+// have moved is for nobody to guess.
+func (v *verifier) damaged() {
+	n, first := 0, ""
+	for _, f := range v.out.Faults {
+		if f.Level != Bytes {
+			continue
+		}
+		if n++; first == "" {
+			if first = f.What; first == "" {
+				first = f.Object
+			}
+		}
+	}
+	if n == 0 {
+		return
+	}
+	for i := range v.out.Units {
+		v.out.Units[i].Level, v.out.Units[i].Why = 0, fmt.Sprintf("wrong at L1: %s (%d such)", first, n)
+	}
 }
 
 // units lists what levels are found out for.
@@ -126,6 +150,19 @@ func (v *verifier) stop(ctx context.Context, u *Unit, err error) {
 	u.Why = v.reason(ctx, err)
 }
 
+// halt is stop for a recorded document. One that is there and cannot be read, or contradicts
+// itself, is wrong; one that is withheld or gone leaves open what follows from it.
+func (v *verifier) halt(ctx context.Context, u *Unit, level int, err error) {
+	v.stop(ctx, u, err)
+	if errors.Is(err, artifacts.ErrNotFound) || errors.Is(err, artifacts.ErrDigestMismatch) {
+		return // withheld, or said at L1
+	}
+	f := Fault{Level: level, What: "a recorded document", Detail: brief(err)}
+	if !slices.Contains(v.out.Faults, f) {
+		v.out.fault(f)
+	}
+}
+
 // level2 recomputes every table from outcome records.
 func (v *verifier) level2(ctx context.Context) error {
 	checked, r := int64(0), v.audit.Receipt()
@@ -148,7 +185,7 @@ func (v *verifier) level2(ctx context.Context) error {
 			if err := v.unreadable(err); err != nil {
 				return err
 			}
-			v.stop(ctx, u, err)
+			v.halt(ctx, u, Tables, err)
 		case tables.Digest != r.Summary.Digest:
 			v.differ(u, Tables, Fault{
 				Object: artifacts.BlobObject(r.Summary.Digest), What: "the tables of the findings",
@@ -186,7 +223,7 @@ func (v *verifier) count(ctx context.Context) (int64, error) {
 		if err := v.unreadable(err); err != nil {
 			return 0, err
 		}
-		v.each(-1, func(u *Unit) { v.stop(ctx, u, fmt.Errorf("the tables: %w", err)) })
+		v.each(-1, func(u *Unit) { v.halt(ctx, u, Tables, fmt.Errorf("the tables: %w", err)) })
 		return 0, nil
 	}
 	if frame, err := v.audit.Frame(ctx); err == nil {
@@ -202,7 +239,7 @@ func (v *verifier) count(ctx context.Context) (int64, error) {
 			if err := v.unreadable(err); err != nil {
 				return 0, err
 			}
-			v.each(i, func(u *Unit) { v.stop(ctx, u, err) })
+			v.each(i, func(u *Unit) { v.halt(ctx, u, Tables, err) })
 			continue
 		}
 		cells := unlikeCells(&recorded.Evaluations[i], got)
@@ -293,7 +330,7 @@ func (v *verifier) level3(ctx context.Context) error {
 					if err := v.unreadable(err); err != nil {
 						return err
 					}
-					v.stop(ctx, u, err)
+					v.halt(ctx, u, Outcomes, err)
 					continue
 				}
 				checked += int64(t.Cases)
