@@ -35,6 +35,9 @@ With --json: {"store","dry_run","grace_ns","pins","open_pins":[],"since","stoppe
 "claims":{...},"uploads":{...},"freed_bytes"}; since is there while something is under way.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if opts.Grace <= 0 {
+				return usageError("the least is 1s; the default is 24h", "--grace %s protects nothing that is being made now", opts.Grace)
+			}
 			open := a.readStore
 			if opts.Apply {
 				open = a.writeStore
@@ -89,7 +92,7 @@ func (a *app) showGC(r artifacts.GCReport) error {
 	for _, d := range r.Missing {
 		fmt.Fprintf(a.out, "  pinned but missing: %s\n", d)
 	}
-	fmt.Fprintf(a.out, "%s %s\n", verb, size(r.Freed))
+	fmt.Fprintf(a.out, "%s %s; what is younger than %s stays\n", verb, size(r.Freed), r.Grace)
 	if r.DryRun && r.Freed > 0 {
 		a.say("nothing was changed; --apply removes it")
 	}

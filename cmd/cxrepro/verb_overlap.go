@@ -158,7 +158,7 @@ func (a *app) showStandings(r *remembered, images checkpoint.Described, list []c
 		switch s.State {
 		case checkpoint.Overlapping:
 			overlaps++
-		case checkpoint.Unchecked, checkpoint.Undetermined:
+		case checkpoint.Unchecked, checkpoint.Undetermined, checkpoint.Unknown:
 			open++
 		}
 	}

@@ -92,6 +92,11 @@ func storeError(err error) error {
 		if hint == "" {
 			hint = "free some space there and run the same command again: it goes on from what is recorded"
 		}
+	case errors.Is(err, artifacts.ErrDigestMismatch):
+		code = exitFailed
+		if hint == "" {
+			hint = "`cxrepro artifacts verify` names what is damaged; --drop-damaged removes it, and the same run makes it again"
+		}
 	case artifacts.ClassOf(err) == artifacts.Unknown:
 		code = exitFailed
 	}
