@@ -28,12 +28,9 @@ func (x *shelfIndex) catalog(ctx context.Context) (*catalog.Catalog, error) {
 	if x.cat != nil {
 		return x.cat, nil
 	}
-	c, err := x.a.openCatalog(ctx, x.store)
+	c, _, err := x.a.filledCatalog(ctx, x.store, (*catalog.Catalog).Update)
 	if err != nil {
 		return nil, err
-	}
-	if _, err := c.Update(ctx, x.store, x.a.catalogOptions()); err != nil {
-		return nil, errors.Join(artifactsError(err), c.Close())
 	}
 	x.cat = c
 	return c, nil

@@ -174,37 +174,43 @@ func (a *app) openCatalog(ctx context.Context, store *artifacts.Repository) (*ca
 	return c, err
 }
 
-// withCatalog brings the store's catalog up to date, or makes it anew, with fill and hands it and
-// what it counts to use.
-func (a *app) withCatalog(ctx context.Context, fill func(*catalog.Catalog, context.Context, *artifacts.Repository, catalog.Options) (catalog.Counts, error), use func(*catalog.Catalog, catalog.Counts) error) (err error) {
-	store, err := a.readStore(ctx)
-	if err != nil {
-		return err
-	}
+// filler brings a catalog up to date, or makes it anew.
+type filler func(*catalog.Catalog, context.Context, *artifacts.Repository, catalog.Options) (catalog.Counts, error)
+
+// filledCatalog opens the store's catalog and fills it. A file that was damaged is made anew.
+func (a *app) filledCatalog(ctx context.Context, store *artifacts.Repository, fill filler) (*catalog.Catalog, catalog.Counts, error) {
 	cat, err := a.openCatalog(ctx, store)
 	if err != nil {
-		return err
+		return nil, catalog.Counts{}, err
 	}
-	defer func() { err = errors.Join(err, cat.Close()) }()
 	n, err := fill(cat, ctx, store, a.catalogOptions())
 	if catalog.Damaged(err) {
 		a.say("the catalog was damaged; it is made anew")
 		if err := errors.Join(cat.Close(), catalog.Discard(a.catalogFolder(), store.URL())); err != nil {
-			return err
+			return nil, n, err
 		}
-		again, err := a.openCatalog(ctx, store)
-		if err != nil {
-			return err
+		if cat, err = a.openCatalog(ctx, store); err != nil {
+			return nil, n, err
 		}
-		cat = again
-		if n, err = cat.Reindex(ctx, store, a.catalogOptions()); err != nil {
-			return artifactsError(err)
-		}
-		return use(cat, n)
+		n, err = cat.Reindex(ctx, store, a.catalogOptions())
 	}
 	if err != nil {
-		return artifactsError(err)
+		return nil, n, errors.Join(artifactsError(err), cat.Close())
 	}
+	return cat, n, nil
+}
+
+// withCatalog hands the store's filled catalog and what it counts to use.
+func (a *app) withCatalog(ctx context.Context, fill filler, use func(*catalog.Catalog, catalog.Counts) error) (err error) {
+	store, err := a.readStore(ctx)
+	if err != nil {
+		return err
+	}
+	cat, n, err := a.filledCatalog(ctx, store, fill)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cat.Close()) }()
 	if err = use(cat, n); catalog.Damaged(err) {
 		return &exitError{Code: exitFailed, Err: err, Hint: "`cxrepro artifacts reindex` makes the catalog anew"}
 	}
