@@ -39,9 +39,9 @@ func Quiet(c *exec.Cmd) error {
 	return nil
 }
 
-// Declare links what a folder holds into a new one that says that it is synthetic: a folder
+// declare links what a folder holds into a new one that says that it is synthetic: a folder
 // that says nothing counts as the licensed data set.
-func Declare(from, to string) error {
+func declare(from, to string) error {
 	entries, err := os.ReadDir(from)
 	if err != nil {
 		return err

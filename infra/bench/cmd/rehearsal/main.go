@@ -19,7 +19,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"syscall"
 	"time"
 
@@ -108,24 +107,21 @@ func (o *options) build(ctx context.Context) error {
 // evaluate starts the responder and the one command that everything is about.
 func (o *options) evaluate(ctx context.Context) error {
 	state := filepath.Join(o.out, "state")
-	release, radiographs := filepath.Join(o.out, "release"), filepath.Join(o.out, "radiographs")
-	for from, to := range map[string]string{o.benchmark: release, filepath.Join(o.benchmark, "files"): radiographs} {
-		if err := errors.Join(os.RemoveAll(to), program.Declare(from, to)); err != nil {
-			return err
-		}
-	}
 	answering, err := startResponder(ctx, o)
 	if err != nil {
 		return err
 	}
 	defer answering.stop()
-	if err := o.write(answering.url); err != nil {
+	e := program.Experiment{
+		Name: "rehearsal", Paper: "CXReasonBench (arXiv 2505.18087), on phantoms and with simulated models", Models: models[:o.models], Snapshot: "%s of profile paper",
+		Sampling: "[greedy, draws3]", Paths: "[path1, path2]", Bootstrap: 1000, Benchmark: o.benchmark, URL: answering.url, InFlight: o.inFlight, Tasks: o.tasks,
+	}
+	c, err := e.Command(ctx, o.bin, o.out, "--json")
+	if err != nil {
 		return err
 	}
 	fmt.Printf("%d CPUs, %s; %d models, greedy and three draws, all paths; %d in flight, %d tasks at a time, latency %s\n",
 		runtime.NumCPU(), runtime.Version(), o.models, o.inFlight, o.tasks, o.latency)
-	c := exec.CommandContext(ctx, o.bin, "run", filepath.Join(o.out, "spec.yaml"), "--json", "--state", state, "--endpoints", filepath.Join(o.out, "endpoints.yaml"),
-		"--evaluation-tasks", fmt.Sprint(o.tasks), "--data", "bench="+release, "--data", "radiographs="+radiographs)
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	c.WaitDelay = time.Minute
 	receipt, err := os.Create(filepath.Join(o.out, "receipt.json"))
@@ -168,64 +164,4 @@ var models = [][2]string{
 	{"gemini-2.5-pro", "Gemini-2.5-Pro"}, {"gemini-2.5-flash", "Gemini-2.5-Flash"}, {"gpt-4.1", "GPT-4.1"}, {"pixtral-large", "Pixtral-Large"},
 	{"llama-3.2-90b-vision", "Llama-3.2-90B-Vision"}, {"qwen2.5-vl-72b", "Qwen2.5-VL-72B"}, {"pixtral-12b", "Pixtral-12B"}, {"qwen2.5-vl-7b", "Qwen2.5-VL-7B"},
 	{"healthgpt-l14", "HealthGPT-L14"}, {"radvlm", "RadVLM"},
-}
-
-const spec = `name: rehearsal
-paper: "CXReasonBench (arXiv 2505.18087), on phantoms and with simulated models"
-preset: corrected
-dataset:
-  name: bench
-  layout: cxreasonbench
-  data_use: synthetic
-benchmark:
-  source: release
-  radiographs: radiographs
-  counts: any
-evaluation:
-  models: [%s]
-  judge: judge.yaml
-  scoring: judge
-  sampling: [greedy, draws3]
-  paths: [path1, path2]
-  seed: 1
-  bootstrap: 1000
-`
-
-const card = `name: %s
-title: "%s"
-adapter: openai
-identity: {provider: cxrepro-responder, snapshot: "%[1]s of profile paper"}
-pictures: original
-greedy: {temperature: 0, max_tokens: 1024}
-draws: {temperature: 0.7, top_p: 0.95, max_tokens: 1024, seed: 1}
-retries: 2
-simulated: true
-`
-
-const endpoints = `endpoints:
-- name: responder
-  adapter: openai
-  url: %s
-  models: {%s}
-  limits: {concurrency: %d, timeout: 60s}
-  attestation: {local: true}
-`
-
-// write makes spec, cards and endpoints.
-func (o *options) write(url string) error {
-	var cards, served []string
-	files := map[string]string{"judge.yaml": fmt.Sprintf(card, "judge", "Simulated judge")}
-	for _, m := range models[:o.models] {
-		files[m[0]+".yaml"] = fmt.Sprintf(card, m[0], m[1])
-		cards = append(cards, m[0]+".yaml")
-		served = append(served, m[0]+": "+m[0])
-	}
-	files["spec.yaml"] = fmt.Sprintf(spec, strings.Join(cards, ", "))
-	files["endpoints.yaml"] = fmt.Sprintf(endpoints, url, strings.Join(append(served, "judge: judge"), ", "), o.inFlight)
-	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(o.out, name), []byte(text), 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -37,22 +37,25 @@ func (m *memory) run(parent int, csv string) error {
 		return err
 	}
 	defer f.Close()
-	fmt.Fprintln(f, "seconds,process,resident_mb")
+	_, err = fmt.Fprintln(f, "seconds,process,resident_mb")
 	began := time.Now()
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	for {
+	for err == nil {
 		select {
 		case <-m.done:
-			return nil
+			return f.Close()
 		case <-tick.C:
 		}
 		at := time.Since(began)
 		for _, p := range descendants(parent) {
 			m.by[p.name] = append(m.by[p.name], sample{at, p.mb})
-			fmt.Fprintf(f, "%.0f,%s,%.1f\n", at.Seconds(), p.name, p.mb)
+			if _, e := fmt.Fprintf(f, "%.0f,%s,%.1f\n", at.Seconds(), p.name, p.mb); e != nil {
+				err = e
+			}
 		}
 	}
+	return err
 }
 
 // stop ends the sampling and returns a line per process.
