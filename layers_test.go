@@ -3,6 +3,7 @@ package cxrepro_test
 import (
 	"go/build"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -45,17 +46,24 @@ var domain = []string{
 	"internal/dataset", "internal/overlay", "internal/overlap", "internal/phantom",
 }
 
+// records are what documents of the store are written and read with: nouns, domain, and what
+// internal/contract itself stands on.
+var records = slices.Concat(nouns, domain, []string{"internal/contract", "experiments", "internal/strictyaml", "internal/lru", "internal/lvlm/picture"})
+
+// calls are records with the ledger of calls.
+var calls = slices.Concat(records, []string{"internal/ledger", "internal/ledger/limit"})
+
 var layers = []layer{
 	{name: "nouns", folders: nouns, own: nouns, denied: pure},
 	{name: "domain", folders: domain, own: append(append([]string{}, nouns...), domain...), denied: pure},
 	{name: "store adapters", folders: []string{"artifacts/dirstore", "artifacts/memstore", "artifacts/s3store", "artifacts/miniostore", "artifacts/faultstore", "artifacts/overlaystore"},
 		own: []string{"artifacts", "artifacts/", "internal/datause"}, denied: []string{"go.temporal.io"}},
-	{name: "derivations", folders: []string{"internal/derive"}, own: append(append([]string{"artifacts/manifest", "internal/contract", "experiments", "internal/ledger", "internal/ledger/limit", "internal/lvlm/picture", "internal/lru", "internal/strictyaml"}, nouns...), domain...),
+	{name: "derivations", folders: []string{"internal/derive"}, own: slices.Concat(calls, []string{"artifacts/manifest"}),
 		denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio", "net/http", "database/sql"}},
-	{name: "plan", folders: []string{"internal/plan"}, own: append(append([]string{"artifacts/manifest", "internal/derive", "internal/catalog", "internal/contract", "experiments", "internal/ledger", "internal/ledger/limit", "internal/lvlm/picture", "internal/lru", "internal/strictyaml"}, nouns...), domain...),
+	{name: "plan", folders: []string{"internal/plan"}, own: slices.Concat(calls, []string{"artifacts/manifest", "internal/derive", "internal/catalog"}),
 		denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio", "net/http"}},
 	{name: "comparisons", folders: []string{"internal/compare", "internal/why"},
-		own:    append(append([]string{"internal/compare", "internal/why", "internal/contract", "experiments", "internal/report/scoring", "internal/ledger", "internal/ledger/limit", "internal/lvlm/picture", "internal/lru", "internal/strictyaml"}, nouns...), domain...),
+		own:    slices.Concat(calls, []string{"internal/compare", "internal/why", "internal/report/scoring"}),
 		denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio", "net/http", "database/sql"}},
 	{name: "picture rules", folders: []string{"internal/lvlm/picture"}, own: append([]string{"internal/lru"}, nouns...), denied: pure},
 	{name: "model adapters", folders: []string{"internal/lvlm/wire", "internal/lvlm/openai", "internal/lvlm/gemini", "internal/lvlm/recorded", "internal/lvlm/endpoint"},
@@ -65,11 +73,11 @@ var layers = []layer{
 	{name: "onnx", folders: []string{"internal/onnx"}, own: []string{"internal/onnx"}, denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio"}},
 	{name: "segment", folders: []string{"internal/segment"}, own: append([]string{"internal/segment", "internal/onnx"}, nouns...), denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio"}},
 	{name: "claims", folders: []string{"internal/claims"},
-		own:    append(append([]string{"experiments", "internal/contract", "internal/report/scoring", "internal/strictyaml", "internal/lru", "internal/lvlm/picture"}, nouns...), domain...),
+		own:    slices.Concat(records, []string{"internal/report/scoring"}),
 		denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio", "net/http", "os/exec", "log/slog", "C"}},
-	{name: "lineage", folders: []string{"internal/lineage"}, own: append([]string{"internal/lineage", "internal/catalog", "internal/contract", "internal/report/", "internal/lvlm/picture", "internal/lru", "experiments", "internal/strictyaml", "artifacts/"}, append(append([]string{}, nouns...), domain...)...), denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio", "net/http", "C"}},
+	{name: "lineage", folders: []string{"internal/lineage"}, own: slices.Concat(records, []string{"internal/lineage", "internal/catalog", "internal/report/", "artifacts/"}), denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio", "net/http", "C"}},
 	{name: "checkpoint", folders: []string{"internal/checkpoint"},
-		own:    append(append([]string{"internal/checkpoint", "internal/ledger", "internal/ledger/limit", "internal/contract", "internal/derive", "artifacts/manifest", "experiments", "internal/strictyaml", "internal/lru", "internal/lvlm/picture"}, nouns...), domain...),
+		own:    slices.Concat(calls, []string{"internal/checkpoint", "internal/derive", "artifacts/manifest"}),
 		denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio", "net/http", "os/exec", "database/sql"}},
 	{name: "viewcheck", folders: []string{"internal/viewcheck"}, own: append([]string{"internal/viewcheck", "internal/onnx", "internal/strictyaml"}, nouns...), denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio"}},
 }
