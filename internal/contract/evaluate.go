@@ -168,8 +168,8 @@ func (c *CallCount) Add(one CallCount, times int) {
 	}
 }
 
-// QueueAsk is the queue of the calls to one model card. A worker serves it while it holds the lease of the
-// card's endpoint.
+// QueueAsk is the queue of the calls to one model card. A worker serves it while it holds the
+// lease of the card's endpoint.
 func QueueAsk(prefix, model string) string { return prefix + "-ask-" + model }
 
 // Ask is one call to a model: the only activity that sends anything to a model endpoint.
