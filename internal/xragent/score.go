@@ -107,13 +107,8 @@ func ReadTrajectory(line []byte) (Trajectory, error) {
 		return t, fmt.Errorf("trajectory %s: field measurement is missing; hint: the bundle as shown, or {\"status\":\"withheld\",\"reason\":...}", t.ID)
 	}
 	t.Measurement = *in.Measurement
-	switch t.Question.Type {
-	case Lettered, YesNo, Closed:
-	default:
-		return t, fmt.Errorf("trajectory %s: question.type %q is not one of mcq, yesno, closed", t.ID, t.Question.Type)
-	}
-	if _, ok := ReadAnswer(t.Question, t.Question.Key); !ok {
-		return t, fmt.Errorf("trajectory %s: question.key %q is no answer to a %s question; hint: a letter of the options, Yes or No, or a phrase", t.ID, t.Question.Key, t.Question.Type)
+	if err := t.Question.Validate(); err != nil {
+		return t, fmt.Errorf("trajectory %s: %w", t.ID, err)
 	}
 	return t, nil
 }
