@@ -23,8 +23,6 @@ type lineageSearch struct {
 	x    *lineage.Explorer
 	// runs are those that a walk goes through, the one that cells and cases are of first.
 	runs []*lineage.Run
-	// asked is the reproduction that was named with the reference.
-	asked *remembered
 }
 
 var (
@@ -36,7 +34,6 @@ var (
 // choose takes the reproductions that the walk goes through: the named one, the last one that
 // has such cells, or all.
 func (s *lineageSearch) choose(ref, run string) error {
-	fits := func(r *remembered) bool { return r.receipt != nil }
 	if run != "" || cellReference.MatchString(ref) || caseReference.MatchString(ref) {
 		which := run
 		if which == "" {
@@ -50,17 +47,14 @@ func (s *lineageSearch) choose(ref, run string) error {
 		if err != nil {
 			return err
 		}
-		if !fits(r) {
+		if r.receipt == nil {
 			return usageError("the same `cxrepro run` goes on with it", "reproduction %s (%s) has not ended: it has no tables and no receipt", r.ID, r.Name)
 		}
 		s.runs = []*lineage.Run{lineage.NewRun(r.receipt)}
-		if run != "" {
-			s.asked = r
-		}
 		return nil
 	}
 	for _, r := range s.list {
-		if fits(r) {
+		if r.receipt != nil {
 			s.runs = append(s.runs, lineage.NewRun(r.receipt))
 		}
 	}

@@ -152,21 +152,22 @@ func (w *lineageWalk) text(ctx context.Context, out io.Writer) error {
 // show prints the first page. ended says that it holds everything.
 func (s *pageSink) show(ended bool) error {
 	s.shown = true
-	fmt.Fprintf(s.out, "%s:\n", s.w.words())
-	if !ended {
-		fmt.Fprint(s.out, "at least ")
-	}
-	counts := lineage.Counts{}
-	for _, n := range s.page.Nodes[len(s.w.starts):] {
-		counts[n.Kind]++
-	}
+	rest := lineage.Graph{Nodes: s.page.Nodes[len(s.w.starts):]}
+	counts := rest.Counts()
 	words := counts.Words()
 	if words == "" {
 		words = "nothing that the store knows"
 	}
-	fmt.Fprintf(s.out, "%s\n", words)
+	if !ended {
+		words = "at least " + words
+	}
+	if _, err := fmt.Fprintf(s.out, "%s:\n%s\n", s.w.words(), words); err != nil {
+		return err
+	}
 	if s.w.flags.all {
-		fmt.Fprintln(s.out)
+		if _, err := fmt.Fprintln(s.out); err != nil {
+			return err
+		}
 		for _, n := range s.page.Nodes {
 			if err := s.line(n); err != nil {
 				return err

@@ -29,13 +29,15 @@ func (r CellRef) Place() Place { return Place{r.Model, r.Sampling, r.Path, r.Row
 func (r CellRef) Tasks() []Task { return r.Place().Tasks() }
 
 // Row is the name of the task or group.
-func (r CellRef) Row() string { return r.block().key }
+func (r CellRef) Row() string {
+	if r.Group != 0 {
+		return r.Group.String()
+	}
+	return r.Task.String()
+}
 
 func (r CellRef) block() block {
-	if r.Group != 0 {
-		return block{path: r.Path, key: r.Group.String(), group: r.Group, task: 0}
-	}
-	return block{path: r.Path, key: r.Task.String(), task: r.Task}
+	return block{path: r.Path, key: r.Row(), group: r.Group, task: r.Task}
 }
 
 // Figure returns the figure with k, n and its formula. The textbook reading is a percentage; of

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"cxrepro/internal/report"
 )
 
 // WriteDOT writes a graph with equal nodes put together in the language of Graphviz.
@@ -21,7 +23,7 @@ func WriteDOT(w io.Writer, g *Graph, title string) error {
 		fmt.Fprintf(b, "  g%d [label=%s, color=%q, fillcolor=%q];\n", i, quoted(strings.Join(lines, "\n")), c[0], c[1])
 	}
 	for _, e := range edges {
-		fmt.Fprintf(b, "  g%d -> g%d [tooltip=%s];\n", e.From, e.To, quoted(number(e.N)+" links: "+strings.Join(e.Names, ", ")))
+		fmt.Fprintf(b, "  g%d -> g%d [tooltip=%s];\n", e.From, e.To, quoted(report.Number(e.N)+" links: "+strings.Join(e.Names, ", ")))
 	}
 	b.WriteString("}\n")
 	_, err := io.WriteString(w, b.String())

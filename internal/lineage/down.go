@@ -13,13 +13,15 @@ import (
 
 // counted are the dialogues that a figure counts, and the step that counted them.
 func (x *Explorer) counted(ctx context.Context, n *Node) ([]next, error) {
-	r, cell := n.at.run, n.at.cell
-	var out []next
-	if table, err := x.artifact(ctx, r.Receipt.Tables.Digest); err != nil {
-		return nil, err
-	} else {
-		out = append(out, next{table, "table " + strconv.Itoa(cell.Ref.Table)})
+	if n.at.label != nil {
+		return x.labelled(ctx, n)
 	}
+	r, cell := n.at.run, n.at.cell
+	table, err := x.artifact(ctx, r.Receipt.Tables.Digest)
+	if err != nil {
+		return nil, err
+	}
+	out := under("table "+strconv.Itoa(cell.Ref.Table), table)
 	for _, task := range cell.Tasks() {
 		pages, err := r.pagesOf(ctx, pagesKey{cell.Evaluation, task, cell.Path})
 		if err != nil {
@@ -40,12 +42,11 @@ func (x *Explorer) counted(ctx context.Context, n *Node) ([]next, error) {
 // labelled are the rows of findings that a figure of the table of labels counts.
 func (x *Explorer) labelled(ctx context.Context, n *Node) ([]next, error) {
 	r, label := n.at.run, n.at.label
-	out := []next{}
-	if table, err := x.artifact(ctx, r.Receipt.Summary.Digest); err != nil {
+	table, err := x.artifact(ctx, r.Receipt.Summary.Digest)
+	if err != nil {
 		return nil, err
-	} else {
-		out = append(out, next{table, "table"})
 	}
+	out := under("table", table)
 	chunks, err := r.chunks(ctx)
 	if err != nil {
 		return nil, err
@@ -121,9 +122,7 @@ func (x *Explorer) ran(ctx context.Context, n *Node) ([]next, error) {
 			return err
 		}
 		nodes, err := x.placed(ctx, to)
-		for _, f := range nodes {
-			out = append(out, next{f, name})
-		}
+		out = append(out, under(name, nodes...)...)
 		return err
 	}
 	for _, of := range []struct {
@@ -134,10 +133,10 @@ func (x *Explorer) ran(ctx context.Context, n *Node) ([]next, error) {
 			return nil, err
 		}
 	}
+	if _, err := r.Summary(ctx); err != nil && !gone(err) {
+		return nil, err
+	}
 	for i := range r.Receipt.Evaluations {
-		if _, err := r.Summary(ctx); err != nil && !gone(err) {
-			return nil, err
-		}
 		out = append(out, next{r.evaluationNode(i), "evaluation"})
 	}
 	for _, shard := range r.Receipt.Assessed {
@@ -160,15 +159,13 @@ func (x *Explorer) evaluated(ctx context.Context, n *Node) ([]next, error) {
 	}
 	out := []next{{r.benchmarkNode(), "benchmark"}}
 	for _, t := range doc.Tasks {
-		for _, path := range []cxreasonbench.Path{cxreasonbench.Path1, cxreasonbench.Path2} {
-			pages, err := r.pagesOf(ctx, pagesKey{n.at.evaluation, t.Task, path})
-			if err != nil {
-				return nil, err
-			}
-			for _, p := range pages {
-				for i := range p.doc.Dialogues {
-					out = append(out, next{p.node(i), "dialogue"})
-				}
+		pages, err := r.pagesOfTask(ctx, n.at.evaluation, t.Task)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range pages {
+			for i := range p.doc.Dialogues {
+				out = append(out, next{p.node(i), "dialogue"})
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package lineage
 import (
 	"context"
 	"slices"
+	"strconv"
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/catalog"
@@ -85,12 +86,12 @@ func (x *Explorer) sent(ctx context.Context, n *Node) ([]next, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, f := range found {
-			if f.Kind == KindPicture {
-				f = n.shown(f, l.Name)
+		for i := range found {
+			if found[i].Kind == KindPicture {
+				found[i] = n.shown(found[i], l.Name)
 			}
-			out = append(out, next{f, l.Name})
 		}
+		out = append(out, under(l.Name, found...)...)
 	}
 	return out, nil
 }
@@ -167,12 +168,22 @@ func (x *Explorer) question(ctx context.Context, n *Node, text artifacts.Digest)
 	return p.run.questionNode(ctx, number, t.Key)
 }
 
+// posed is the case that a question is of; one that is known by its text alone leads nowhere.
+func (x *Explorer) posed(ctx context.Context, n *Node) ([]next, error) {
+	if n.at.run == nil {
+		return nil, nil
+	}
+	c, err := x.caseNode(ctx, n.at.run, n.at.number)
+	return under("case", c), err
+}
+
+// questionNode is a question of a case of the run.
 func (r *Run) questionNode(ctx context.Context, number int, k cxreasonbench.Key) (Node, error) {
 	b, err := r.Benchmark(ctx)
 	if err != nil {
 		return Node{}, err
 	}
-	q := Node{Kind: KindQuestion, Digest: b.Cases[number].Doc.Digest, Title: k.String() + " of case " + itoa(number)}
+	q := Node{Kind: KindQuestion, Digest: b.Cases[number].Doc.Digest, Title: k.String() + " of case " + strconv.Itoa(number)}
 	q.at = place{run: r, number: number, question: k}
 	return q.row(k.String()), nil
 }

@@ -3,35 +3,29 @@ package lineage
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/catalog"
 	"cxrepro/internal/chexstruct"
 )
 
-// built is what a case was made from, with its image's findings: of its own task, and of every
-// task that lends it a structure.
+// built is what a case was made from, with its image's findings of its own task and of the
+// filter. Tasks that lend it a structure are not followed.
 func (x *Explorer) built(ctx context.Context, n *Node) ([]next, error) {
 	links, err := x.links(ctx, n.Digest, Down)
 	if err != nil {
 		return nil, err
 	}
-	var out []next
+	// Its own pictures were made with it.
+	links = slices.DeleteFunc(slices.Clone(links), func(l catalog.Link) bool { return l.Key.IsZero() })
+	out, err := x.ends(ctx, links, Down)
+	if err != nil {
+		return nil, err
+	}
 	image := artifacts.Digest{}
 	for _, l := range links {
-		if l.Key.IsZero() {
-			continue // its own pictures: made with it
-		}
 		if l.Name == "image" {
 			image = l.To
-		}
-		found, err := x.end(ctx, l, l.To, Down)
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range found {
-			out = append(out, next{f, l.Name})
 		}
 	}
 	r := n.at.run
@@ -56,21 +50,23 @@ func (x *Explorer) built(ctx context.Context, n *Node) ([]next, error) {
 func (x *Explorer) measured(ctx context.Context, n *Node) ([]next, error) {
 	f := n.at.finding
 	var out []next
-	for name, d := range map[string]artifacts.Digest{"masks": f.image.Masks.Digest, "facts": f.image.Facts, "image": f.image.Image, "lung": f.image.Lung} {
-		if d.IsZero() {
+	for _, in := range []struct {
+		name   string
+		digest artifacts.Digest
+	}{{"facts", f.image.Facts}, {"image", f.image.Image}, {"lung", f.image.Lung}, {"masks", f.image.Masks.Digest}} {
+		if in.digest.IsZero() {
 			continue
 		}
-		to, err := x.artifact(ctx, d)
+		to, err := x.artifact(ctx, in.digest)
 		if err != nil {
 			return nil, err
 		}
-		if name == "image" && to.Kind != KindImage {
+		if in.name == "image" && to.Kind != KindImage {
 			to.Kind, to.Title = KindImage, "image"
 			to = to.identify()
 		}
-		out = append(out, next{to, name})
+		out = append(out, next{to, in.name})
 	}
-	slices.SortFunc(out, func(a, b next) int { return strings.Compare(a.name, b.name) })
 	links, err := x.links(ctx, f.doc.Digest, Down)
 	if err != nil {
 		return nil, err
@@ -108,25 +104,18 @@ func (x *Explorer) drawn(ctx context.Context, n *Node) ([]next, error) {
 	}
 	if n.at.run != nil {
 		c, err := x.caseNode(ctx, n.at.run, n.at.number)
-		return []next{{c, "drawn for"}}, err
+		return under("drawn for", c), err
 	}
 	links, err := x.links(ctx, n.Digest, Up)
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range links {
-		if !l.Key.IsZero() {
-			continue
-		}
-		found, err := x.end(ctx, l, l.From, Down)
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range found {
-			if f.Kind == KindCase {
-				out = append(out, next{f, "drawn for"})
-			}
+	links = slices.DeleteFunc(slices.Clone(links), func(l catalog.Link) bool { return !l.Key.IsZero() })
+	found, err := x.ends(ctx, links, Up)
+	for _, f := range found {
+		if f.node.Kind == KindCase {
+			out = append(out, next{f.node, "drawn for"})
 		}
 	}
-	return out, nil
+	return out, err
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"cxrepro/internal/cxreasonbench"
+	"cxrepro/internal/report"
 )
 
 // Group is nodes that a picture shows as one.
@@ -96,11 +97,11 @@ func (g *Group) name() {
 	case g.Title == "":
 		g.Title = g.Kind.Count(g.N)
 	case g.Kind == KindCall:
-		g.Title = number(g.N) + " " + g.Title + "s"
+		g.Title = report.Number(g.N) + " " + g.Title + "s"
 	case g.Kind == KindParameter:
-		g.Title = number(g.N) + " " + parameterPlurals[g.Title]
+		g.Title = report.Number(g.N) + " " + parameterPlurals[g.Title]
 	default:
-		g.Title = number(g.N) + " x " + g.Title
+		g.Title = report.Number(g.N) + " x " + g.Title
 	}
 }
 

@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/catalog"
-	"cxrepro/internal/report"
 )
 
 // Index answers one hop at a time; *catalog.Catalog is one.
@@ -141,7 +139,3 @@ func (x *Explorer) artifact(ctx context.Context, d artifacts.Digest) (Node, erro
 	}
 	return nodeOf(x.described[d]), nil
 }
-
-func number(n int) string { return report.Number(n) }
-
-func itoa(n int) string { return strconv.Itoa(n) }

@@ -264,7 +264,7 @@ func TestUpFromAnswer(t *testing.T) {
 			continue // one of each length is enough
 		}
 		for _, start := range starts {
-			found, err := x.up(t.Context(), &start)
+			found, err := x.step(t.Context(), &start, Up)
 			w.must(err)
 			want := map[string]bool{}
 			for _, at := range spots {

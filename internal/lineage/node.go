@@ -4,6 +4,7 @@ import (
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxreasonbench"
+	"cxrepro/internal/report"
 )
 
 // Kind is what a node is.
@@ -59,7 +60,7 @@ func (k Kind) Count(n int) string {
 			words = string(k) + "s"
 		}
 	}
-	return number(n) + " " + words
+	return report.Number(n) + " " + words
 }
 
 // Node is an artifact, or a row of one.

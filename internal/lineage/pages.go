@@ -3,6 +3,7 @@ package lineage
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -86,6 +87,24 @@ func (r *Run) pagesOf(ctx context.Context, k pagesKey) ([]*page, error) {
 	return list, nil
 }
 
+// pagesOfTask reads the pages of one task on both paths.
+//
+// Errors: where the pages of one path are gone, those of the other are returned beside the error.
+func (r *Run) pagesOfTask(ctx context.Context, evaluation int, task cxreasonbench.Task) (list []*page, missing error) {
+	for _, path := range []cxreasonbench.Path{cxreasonbench.Path1, cxreasonbench.Path2} {
+		pages, err := r.pagesOf(ctx, pagesKey{evaluation, task, path})
+		if gone(err) {
+			missing = err
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, pages...)
+	}
+	return list, missing
+}
+
 // account reads which calls the pages of a task and path need, once for all of them: who
 // answered, and what their statements link them to.
 func (p *page) account(ctx context.Context) error {
@@ -98,7 +117,7 @@ func (p *page) account(ctx context.Context) error {
 		return err
 	}
 	byAnswer := map[artifacts.Digest][]accounted{}
-	for _, q := range append(pages, p) {
+	for _, q := range slices.Concat(pages, []*page{p}) {
 		q.calls = byAnswer
 	}
 	if p.key.evaluation >= len(r.Receipt.Accounts) {

@@ -6,85 +6,58 @@ import (
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/catalog"
-	"cxrepro/internal/cxreasonbench"
 )
 
-// hopsOnly reports whether a node leads on by the index alone.
-func (x *Explorer) hopsOnly(n *Node, way Way) bool {
+// reader returns what a node leads to in one direction.
+type reader func(x *Explorer, ctx context.Context, n *Node) ([]next, error)
+
+// readers say how each kind leads on. Down one without a reader takes one hop of the index, up
+// it is what uses it.
+var readers = map[Kind]struct{ down, up reader }{
+	KindCell:         {(*Explorer).counted, nowhere},
+	KindReproduction: {(*Explorer).ran, nowhere},
+	KindTable:        {nowhere, (*Explorer).cellsOfTable}, // its rows are asked for cell by cell
+	KindEvaluation:   {(*Explorer).evaluated, (*Explorer).cellsOfEvaluation},
+	KindDialogue:     {(*Explorer).held, (*Explorer).scored},
+	KindCall:         {(*Explorer).sent, (*Explorer).heard},
+	KindModel:        {nil, (*Explorer).modelled},
+	KindQuestion:     {(*Explorer).posed, (*Explorer).answered},
+	KindPicture:      {(*Explorer).drawn, nil},
+	KindBenchmark:    {nil, (*Explorer).put},
+	KindCase:         {(*Explorer).built, (*Explorer).asking},
+	KindFinding:      {(*Explorer).measured, (*Explorer).found},
+	KindFindings:     {nil, (*Explorer).summed},
+	KindMasks:        {nil, (*Explorer).pictured},
+	KindFacts:        {nil, (*Explorer).pictured},
+	KindImage:        {nowhere, (*Explorer).pictured},
+	KindPlan:         {nil, nowhere},
+	KindCode:         {nowhere, nowhere},
+}
+
+func nowhere(*Explorer, context.Context, *Node) ([]next, error) { return nil, nil }
+
+// follow returns what a node leads to, read where there is something to read.
+func (x *Explorer) follow(ctx context.Context, n *Node, way Way) ([]next, error) {
+	r := readers[n.Kind]
+	switch {
+	case way == Down && r.down != nil:
+		return r.down(x, ctx, n)
+	case way == Down:
+		return x.hop(ctx, n, Down)
+	case r.up != nil:
+		return r.up(x, ctx, n)
+	}
+	return x.using(ctx, n)
+}
+
+// hops reports whether a node's own links are asked for: a row and a call have none under their
+// digest.
+func (n *Node) hops() bool {
 	switch n.Kind {
-	case KindCell, KindDialogue, KindFinding, KindCode, KindQuestion:
-		return false
-	case KindCall:
+	case KindCell, KindDialogue, KindFinding, KindCode, KindQuestion, KindCall:
 		return false
 	}
 	return !n.Digest.IsZero()
-}
-
-// down returns what a node depends on.
-func (x *Explorer) down(ctx context.Context, n *Node) ([]next, error) {
-	switch n.Kind {
-	case KindCell:
-		if n.at.label != nil {
-			return x.labelled(ctx, n)
-		}
-		return x.counted(ctx, n)
-	case KindDialogue:
-		return x.held(ctx, n)
-	case KindCall:
-		return x.sent(ctx, n)
-	case KindQuestion:
-		if n.at.run == nil {
-			return nil, nil // known by its text alone
-		}
-		c, err := x.caseNode(ctx, n.at.run, n.at.number)
-		return []next{{c, "case"}}, err
-	case KindFinding:
-		return x.measured(ctx, n)
-	case KindCase:
-		return x.built(ctx, n)
-	case KindPicture:
-		return x.drawn(ctx, n)
-	case KindReproduction:
-		return x.ran(ctx, n)
-	case KindEvaluation:
-		return x.evaluated(ctx, n)
-	case KindTable:
-		return nil, nil // its rows are asked for cell by cell
-	case KindImage, KindCode:
-		return nil, nil
-	}
-	return x.hop(ctx, n, Down)
-}
-
-// up returns what depends on a node.
-func (x *Explorer) up(ctx context.Context, n *Node) ([]next, error) {
-	switch n.Kind {
-	case KindCell, KindReproduction, KindCode, KindPlan:
-		return nil, nil
-	case KindTable:
-		return x.cellsOfTable(ctx, n)
-	case KindEvaluation:
-		return x.cellsOf(ctx, n, func(*cxreasonbench.CellRef) bool { return true })
-	case KindDialogue:
-		return x.scored(ctx, n)
-	case KindCall:
-		return x.heard(ctx, n)
-	case KindQuestion:
-		return x.answered(ctx, n)
-	case KindCase:
-		return x.asking(ctx, n)
-	case KindFinding:
-		return x.found(ctx, n)
-	case KindFindings:
-		return x.summed(ctx, n)
-	case KindBenchmark:
-		return x.put(ctx, n)
-	case KindMasks, KindFacts, KindImage:
-		return x.pictured(ctx, n)
-	case KindModel:
-		return x.modelled(ctx, n)
-	}
-	return x.using(ctx, n)
 }
 
 // hop is one hop of the index.
@@ -93,6 +66,23 @@ func (x *Explorer) hop(ctx context.Context, n *Node, way Way) ([]next, error) {
 	if err != nil {
 		return nil, err
 	}
+	return x.ends(ctx, links, way)
+}
+
+// using is one hop up without the documents that only list things: what lists an artifact does
+// not depend on it.
+func (x *Explorer) using(ctx context.Context, n *Node) ([]next, error) {
+	found, err := x.hop(ctx, n, Up)
+	return slices.DeleteFunc(found, func(f next) bool {
+		return f.name == refersTo && f.node.Kind != KindTable && f.node.Kind != KindEvaluation
+	}), err
+}
+
+// refersTo names the links that no step made: of a document to what it refers to.
+const refersTo = "refers to"
+
+// ends are the nodes at the ends of links.
+func (x *Explorer) ends(ctx context.Context, links []catalog.Link, way Way) ([]next, error) {
 	out := make([]next, 0, len(links))
 	for _, l := range links {
 		to := l.To
@@ -105,13 +95,20 @@ func (x *Explorer) hop(ctx context.Context, n *Node, way Way) ([]next, error) {
 		}
 		name := l.Name
 		if name == "" {
-			name = "refers to"
+			name = refersTo
 		}
-		for _, f := range found {
-			out = append(out, next{f, name})
-		}
+		out = append(out, under(name, found...)...)
 	}
 	return out, nil
+}
+
+// under are nodes that an edge of some name leads to.
+func under(name string, nodes ...Node) []next {
+	out := make([]next, len(nodes))
+	for i, n := range nodes {
+		out[i] = next{n, name}
+	}
+	return out
 }
 
 // end is the node at the end of a link. Up from something that a call used it is that call, not
@@ -131,13 +128,4 @@ func (x *Explorer) end(ctx context.Context, l catalog.Link, to artifacts.Digest,
 		return x.Calls(ctx, []artifacts.Digest{k})
 	}
 	return []Node{n}, nil
-}
-
-// using is one hop up without the documents that only list things: what lists an artifact does
-// not depend on it.
-func (x *Explorer) using(ctx context.Context, n *Node) ([]next, error) {
-	found, err := x.hop(ctx, n, Up)
-	return slices.DeleteFunc(found, func(f next) bool {
-		return f.name == "refers to" && f.node.Kind != KindTable && f.node.Kind != KindEvaluation
-	}), err
 }

@@ -27,7 +27,7 @@ type Run struct {
 	summary     *contract.EvaluationSummary
 	evaluations []cxreasonbench.Evaluation
 	cells       []cxreasonbench.CellRef
-	docs        []contract.EvaluationDoc
+	docs        map[artifacts.Digest]*contract.EvaluationDoc
 	bench       *contract.Benchmark
 	caseOf      map[artifacts.Digest]int
 	pages       map[pagesKey][]*page
@@ -47,7 +47,7 @@ type Run struct {
 // NewRun returns the view of a reproduction that has ended.
 func NewRun(r *contract.Receipt) *Run {
 	return &Run{
-		Receipt: r, pages: map[pagesKey][]*page{}, findings: map[artifacts.Digest]*contract.Findings{},
+		Receipt: r, pages: map[pagesKey][]*page{}, docs: map[artifacts.Digest]*contract.EvaluationDoc{}, findings: map[artifacts.Digest]*contract.Findings{},
 		inputs: map[artifacts.Digest]*contract.WindowIn{}, caseDocs: map[artifacts.Digest]*contract.CaseDoc{}, shown: map[string]map[artifacts.Digest]bool{},
 	}
 }
@@ -123,14 +123,7 @@ func (r *Run) Evaluations(ctx context.Context) ([]cxreasonbench.Evaluation, erro
 
 // evaluation is the document of one evaluation.
 func (r *Run) evaluation(ctx context.Context, i int) (*contract.EvaluationDoc, error) {
-	for len(r.docs) < len(r.Receipt.Evaluations) {
-		doc, err := read[contract.EvaluationDoc](ctx, r.x.docs, r.Receipt.Evaluations[len(r.docs)])
-		if err != nil {
-			return nil, err
-		}
-		r.docs = append(r.docs, doc)
-	}
-	return &r.docs[i], nil
+	return kept(ctx, r, r.docs, r.Receipt.Evaluations[i])
 }
 
 // caseNumber is the number of a case by its document; ok is false for one of another benchmark.

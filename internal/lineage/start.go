@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"cxrepro/artifacts"
+	"cxrepro/internal/contract"
 	"cxrepro/internal/cxreasonbench"
 	"cxrepro/internal/report"
 	"cxrepro/internal/spelling"
@@ -23,7 +24,7 @@ func (x *Explorer) Cell(ctx context.Context, r *Run, text string) (Node, error) 
 		var names []string
 		for _, l := range labels.Labels() {
 			if names = append(names, l.Ref.String()); l.Ref.String() == text {
-				return r.labelNode(ctx, l.Ref)
+				return r.labelNode(l), nil
 			}
 		}
 		if ref, err := report.ParseRef(text); err == nil && len(names) > 0 && strings.HasPrefix(names[0], "t"+strconv.Itoa(ref.Table)+"/") {
@@ -49,26 +50,21 @@ func (r *Run) cellNode(ref cxreasonbench.CellRef) Node {
 	} else {
 		n.Title += " = N/A"
 	}
-	n.ID = string(KindCell) + ":" + r.Receipt.Reproduction + "/" + ref.Ref.String()
+	n.ID = r.cellID(ref.Ref)
 	n.at = place{run: r, cell: &ref, evaluation: ref.Evaluation}
 	return n
 }
 
-// labelNode is a figure of the table of labels.
-func (r *Run) labelNode(ctx context.Context, ref report.Ref) (Node, error) {
-	labels, err := r.Labels(ctx)
-	if labels == nil || err != nil {
-		return Node{}, err
-	}
-	for _, l := range labels.Labels() {
-		if l.Ref == ref {
-			n := Node{Kind: KindCell, Title: fmt.Sprintf("%s = %d of %d", ref, l.K, l.N), Reproduction: r.Receipt.Reproduction}
-			n.ID = string(KindCell) + ":" + r.Receipt.Reproduction + "/" + ref.String()
-			n.at = place{run: r, label: &l}
-			return n, nil
-		}
-	}
-	return Node{}, &report.UnknownRefError{Ref: ref.String()}
+// labelNode is a figure of the table of labels, with its k and n.
+func (r *Run) labelNode(l contract.Label) Node {
+	n := Node{Kind: KindCell, Title: fmt.Sprintf("%s = %d of %d", l.Ref, l.K, l.N), Reproduction: r.Receipt.Reproduction}
+	n.ID = r.cellID(l.Ref)
+	n.at = place{run: r, label: &l}
+	return n
+}
+
+func (r *Run) cellID(ref report.Ref) string {
+	return string(KindCell) + ":" + r.Receipt.Reproduction + "/" + ref.String()
 }
 
 // Case returns a case of a run's benchmark by its number.
@@ -167,8 +163,7 @@ func (x *Explorer) placed(ctx context.Context, n Node) ([]Node, error) {
 				return nil, err
 			}
 			if task != "" {
-				n.Title = "findings of a window, " + words(task)
-				return []Node{n}, nil
+				return []Node{n.ofTask(task)}, nil
 			}
 		case KindBenchmark:
 			if r.Receipt.Benchmark.Digest == n.Digest {
@@ -179,9 +174,15 @@ func (x *Explorer) placed(ctx context.Context, n Node) ([]Node, error) {
 	return []Node{n}, nil
 }
 
+// ofTask says which task's findings of a window a document is.
+func (n Node) ofTask(task string) Node {
+	n.Title = "findings of a window, " + words(task)
+	return n
+}
+
 // evaluationNode is one model in one way of sampling.
 func (r *Run) evaluationNode(i int) Node {
-	n := Node{Kind: KindEvaluation, Digest: r.Receipt.Evaluations[i].Digest, Title: "evaluation " + itoa(i), Reproduction: r.Receipt.Reproduction}
+	n := Node{Kind: KindEvaluation, Digest: r.Receipt.Evaluations[i].Digest, Title: "evaluation " + strconv.Itoa(i), Reproduction: r.Receipt.Reproduction}
 	if r.summary != nil && i < len(r.summary.Evaluations) {
 		n.Title = r.summary.Evaluations[i].Name
 	}

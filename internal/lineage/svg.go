@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"cxrepro/internal/report"
 )
 
 // families are the colours of kinds: border, ground.
@@ -72,11 +74,11 @@ func (g *Group) label() label {
 			l.lines = append(l.lines, cut(line, longestLine))
 		}
 		if rest := g.N - len(g.Examples); rest > 0 {
-			l.lines = append(l.lines, "and "+number(rest)+" more")
+			l.lines = append(l.lines, "and "+report.Number(rest)+" more")
 		}
 	}
 	if g.Removed > 0 {
-		l.lines = append(l.lines, number(g.Removed)+" no longer in the store")
+		l.lines = append(l.lines, report.Number(g.Removed)+" no longer in the store")
 	}
 	l.width = float64(utf8.RuneCountInString(l.title))*9.6 + 2*padding
 	for _, s := range append([]string{l.small}, l.lines...) {
@@ -148,7 +150,7 @@ func (d *drawing) writeEdge(b *strings.Builder, path []int, e *GroupEdge) {
 			fmt.Fprintf(b, " L%.1f %.1f", x0, y0)
 		}
 	}
-	fmt.Fprintf(b, `"><title>%s</title></path>`+"\n", html.EscapeString(number(e.N)+" links: "+strings.Join(e.Names, ", ")))
+	fmt.Fprintf(b, `"><title>%s</title></path>`+"\n", html.EscapeString(report.Number(e.N)+" links: "+strings.Join(e.Names, ", ")))
 }
 
 // port is where an edge meets a box: below or above the other end, but on the box.

@@ -6,8 +6,15 @@ import (
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/catalog"
+	"cxrepro/internal/contract"
 	"cxrepro/internal/cxreasonbench"
+	"cxrepro/internal/report"
 )
+
+// cellsOfEvaluation are all its figures.
+func (x *Explorer) cellsOfEvaluation(ctx context.Context, n *Node) ([]next, error) {
+	return x.cellsOf(ctx, n, func(*cxreasonbench.CellRef) bool { return true })
+}
 
 // cellsOf are the figures of an evaluation that a filter takes.
 func (x *Explorer) cellsOf(ctx context.Context, n *Node, take func(*cxreasonbench.CellRef) bool) ([]next, error) {
@@ -21,7 +28,7 @@ func (x *Explorer) cellsOf(ctx context.Context, n *Node, take func(*cxreasonbenc
 	var out []next
 	for i := range r.cells {
 		// The refined figure and the textbook reading stand in the same cell.
-		if c := &r.cells[i]; c.Evaluation == n.at.evaluation && c.Ref.Kind == "" && take(c) {
+		if c := &r.cells[i]; c.Evaluation == n.at.evaluation && c.Ref.Kind == report.Printed && take(c) {
 			out = append(out, next{r.cellNode(*c), "counted in"})
 		}
 	}
@@ -35,7 +42,7 @@ func (x *Explorer) cellsOfTable(ctx context.Context, n *Node) ([]next, error) {
 		if r.Receipt.Tables.Digest == n.Digest {
 			for i := range r.Receipt.Evaluations {
 				e := r.evaluationNode(i)
-				cells, err := x.cellsOf(ctx, &e, func(*cxreasonbench.CellRef) bool { return true })
+				cells, err := x.cellsOfEvaluation(ctx, &e)
 				if err != nil {
 					return nil, err
 				}
@@ -43,17 +50,27 @@ func (x *Explorer) cellsOfTable(ctx context.Context, n *Node) ([]next, error) {
 			}
 		}
 		if r.Receipt.Summary.Digest == n.Digest {
-			labels, err := r.Labels(ctx)
+			cells, err := r.labelCells(ctx, "table", func(*contract.Label) bool { return true })
 			if err != nil {
 				return nil, err
 			}
-			for _, l := range labels.Labels() {
-				cell, err := r.labelNode(ctx, l.Ref)
-				if err != nil {
-					return nil, err
-				}
-				out = append(out, next{cell, "table"})
-			}
+			out = append(out, cells...)
+		}
+	}
+	return out, nil
+}
+
+// labelCells are the figures of the table of labels that a filter takes; none where there is no
+// such table.
+func (r *Run) labelCells(ctx context.Context, name string, take func(*contract.Label) bool) ([]next, error) {
+	labels, err := r.Labels(ctx)
+	if labels == nil || err != nil {
+		return nil, err
+	}
+	var out []next
+	for _, l := range labels.Labels() {
+		if take(&l) {
+			out = append(out, next{r.labelNode(l), name})
 		}
 	}
 	return out, nil
@@ -109,8 +126,7 @@ func (x *Explorer) modelled(ctx context.Context, n *Node) ([]next, error) {
 				if err != nil {
 					return nil, err
 				}
-				f.Title = "findings of a window, " + words(r.taskBy[d])
-				out = append(out, next{f, "masks"})
+				out = append(out, next{f.ofTask(r.taskBy[d]), "masks"})
 			}
 		}
 		s, err := r.Summary(ctx)

@@ -111,14 +111,12 @@ func (r *Run) pageAt(ctx context.Context, d artifacts.Digest) (*page, error) {
 				return nil, err
 			}
 			for _, t := range doc.Tasks {
-				for _, path := range []cxreasonbench.Path{cxreasonbench.Path1, cxreasonbench.Path2} {
-					pages, err := r.pagesOf(ctx, pagesKey{i, t.Task, path})
-					if err != nil && !gone(err) {
-						return nil, err
-					}
-					for _, p := range pages {
-						r.pageOf[p.ref.Digest] = p
-					}
+				pages, err := r.pagesOfTask(ctx, i, t.Task)
+				if err != nil && !gone(err) {
+					return nil, err
+				}
+				for _, p := range pages {
+					r.pageOf[p.ref.Digest] = p
 				}
 			}
 		}
@@ -156,20 +154,18 @@ func (x *Explorer) dialoguesOf(ctx context.Context, r *Run, number int, fn func(
 	}
 	task := b.Cases[number].Task
 	for e := range r.Receipt.Evaluations {
-		for _, path := range []cxreasonbench.Path{cxreasonbench.Path1, cxreasonbench.Path2} {
-			pages, err := r.pagesOf(ctx, pagesKey{e, task, path})
-			if err != nil {
-				return err
-			}
-			for _, p := range pages {
-				for i := range p.doc.Dialogues {
-					if d := &p.doc.Dialogues[i]; d.Case == number || d.Review == number {
-						if err := fn(p, i); err != nil {
-							return err
-						}
+		pages, err := r.pagesOfTask(ctx, e, task)
+		for _, p := range pages {
+			for i := range p.doc.Dialogues {
+				if d := &p.doc.Dialogues[i]; d.Case == number || d.Review == number {
+					if err := fn(p, i); err != nil {
+						return err
 					}
 				}
 			}
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

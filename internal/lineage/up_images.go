@@ -13,7 +13,6 @@ import (
 // and the cases of its image and task.
 func (x *Explorer) found(ctx context.Context, n *Node) ([]next, error) {
 	r, f := n.at.run, n.at.finding
-	var out []next
 	o, err := r.outcome(ctx, f.doc, f.place)
 	if err != nil {
 		return nil, err
@@ -22,20 +21,9 @@ func (x *Explorer) found(ctx context.Context, n *Node) ([]next, error) {
 	if err != nil {
 		return nil, err
 	}
-	labels, err := r.Labels(ctx)
+	out, err := r.labelCells(ctx, "counted in", func(l *contract.Label) bool { return keep && l.Task == f.task && o.counts(l) })
 	if err != nil {
 		return nil, err
-	}
-	if labels != nil && keep {
-		for _, l := range labels.Labels() {
-			if l.Task == f.task && o.counts(&l) {
-				cell, err := r.labelNode(ctx, l.Ref)
-				if err != nil {
-					return nil, err
-				}
-				out = append(out, next{cell, "counted in"})
-			}
-		}
 	}
 	cases, err := x.casesOf(ctx, r, f.image.Image)
 	if err != nil {
@@ -100,21 +88,11 @@ func (x *Explorer) summed(ctx context.Context, n *Node) ([]next, error) {
 		if task == "" {
 			continue
 		}
-		labels, err := r.Labels(ctx)
+		cells, err := r.labelCells(ctx, "counted in", func(l *contract.Label) bool { return l.Task == task || task == chexstruct.Global.String() })
 		if err != nil {
 			return nil, err
 		}
-		if labels != nil {
-			for _, l := range labels.Labels() {
-				if l.Task == task || task == chexstruct.Global.String() {
-					cell, err := r.labelNode(ctx, l.Ref)
-					if err != nil {
-						return nil, err
-					}
-					out = append(out, next{cell, "counted in"})
-				}
-			}
-		}
+		out = append(out, cells...)
 		if b, err := r.Benchmark(ctx); err != nil {
 			return nil, err
 		} else if b != nil && !r.Receipt.Manifest.IsZero() {

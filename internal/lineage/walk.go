@@ -166,7 +166,7 @@ func (w *walk) leaves(ctx context.Context) (bool, error) {
 func (x *Explorer) prefetch(ctx context.Context, batch []Node, way Way) error {
 	var ds []artifacts.Digest
 	for _, n := range batch {
-		if x.hopsOnly(&n, way) {
+		if n.hops() {
 			ds = append(ds, n.Digest)
 		}
 	}
@@ -179,13 +179,7 @@ func (x *Explorer) step(ctx context.Context, n *Node, way Way) ([]next, error) {
 	if n.at.stop && way == Up {
 		return nil, nil
 	}
-	var found []next
-	var err error
-	if way == Down {
-		found, err = x.down(ctx, n)
-	} else {
-		found, err = x.up(ctx, n)
-	}
+	found, err := x.follow(ctx, n, way)
 	if errors.Is(err, errGone) {
 		var more []next
 		more, err = x.hop(ctx, n, way)
