@@ -48,7 +48,7 @@ func (s *lineageSearch) choose(ref, run string) error {
 			return err
 		}
 		if r.receipt == nil {
-			return usageError("the same `cxrepro run` goes on with it", "reproduction %s (%s) has not ended: it has no tables and no receipt", r.ID, r.Name)
+			return notEnded(r)
 		}
 		s.runs = []*lineage.Run{lineage.NewRun(r.receipt)}
 		return nil
@@ -59,6 +59,10 @@ func (s *lineageSearch) choose(ref, run string) error {
 		}
 	}
 	return nil
+}
+
+func notEnded(r *remembered) error {
+	return usageError("the same `cxrepro run` goes on with it", "reproduction %s (%s) has not ended: it has no tables and no receipt", r.ID, r.Name)
 }
 
 // find returns the nodes that a reference means: of an answer each call that gave it, of a
@@ -116,11 +120,12 @@ func (s *lineageSearch) card(ctx context.Context, ref string) ([]lineage.Node, e
 	}
 	ds := cards[ref]
 	for _, r := range s.runs {
-		// A plan that is gone names nothing.
-		if models, err := r.Models(ctx); err == nil {
-			if d, ok := models[ref]; ok && !slices.Contains(ds, d) {
-				ds = append(ds, d)
-			}
+		models, err := r.Models(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if d, ok := models[ref]; ok && !slices.Contains(ds, d) {
+			ds = append(ds, d)
 		}
 	}
 	return s.nodes(ctx, ds)
@@ -180,8 +185,11 @@ func (s *lineageSearch) nodes(ctx context.Context, ds []artifacts.Digest) ([]lin
 // reproduction finds a run by what every verb takes.
 func (s *lineageSearch) reproduction(_ context.Context, ref string) ([]lineage.Node, error) {
 	r, err := chooseReproduction(s.list, ref, hasTables)
-	if err != nil || r.receipt == nil {
-		return nil, nil
+	if err != nil {
+		return nil, nil // it is the last thing that a reference may be: unknown says what there is
+	}
+	if r.receipt == nil {
+		return nil, notEnded(r)
 	}
 	for _, run := range s.runs {
 		if run.Receipt.Reproduction == r.ID {

@@ -85,7 +85,7 @@ func (w *lineageWalk) show(ctx context.Context, out io.Writer) error {
 	if w.flags.format == "dot" {
 		return lineage.WriteDOT(out, g, title)
 	}
-	rest := lineage.Graph{Nodes: g.Nodes[len(w.starts):]}
+	rest := w.found(g)
 	note := rest.Counts().Words()
 	if g.More {
 		note = "the first of more: " + note
@@ -96,20 +96,28 @@ func (w *lineageWalk) show(ctx context.Context, out io.Writer) error {
 	return lineage.WriteSVG(out, g, title, note)
 }
 
-// pageSink holds the first page back, then hands on.
+// found is a graph without what the walk began with.
+func (w *lineageWalk) found(g *lineage.Graph) lineage.Graph {
+	return lineage.Graph{Nodes: g.Nodes[min(len(w.starts), len(g.Nodes)):]}
+}
+
+// pageSink holds the first page back, then hands on. counts leave out what the walk began with.
 type pageSink struct {
 	w      *lineageWalk
 	out    io.Writer
 	page   lineage.Graph
+	met    int
 	counts lineage.Counts
 	shown  bool
 }
 
 func (s *pageSink) Node(n lineage.Node) error {
-	s.counts[n.Kind]++
+	if s.met++; s.met > len(s.w.starts) {
+		s.counts[n.Kind]++
+	}
 	if !s.shown {
 		s.page.Nodes = append(s.page.Nodes, n)
-		if len(s.page.Nodes) < pageNodes {
+		if s.met < len(s.w.starts)+pageNodes {
 			return nil
 		}
 		return s.show(false)
@@ -143,8 +151,11 @@ func (w *lineageWalk) text(ctx context.Context, out io.Writer) error {
 	} else if _, err := fmt.Fprintf(out, "in all: %s\n", s.counts.Words()); err != nil {
 		return err
 	}
-	if more {
+	switch {
+	case more && w.flags.depth > 0:
 		_, err = fmt.Fprintf(out, "\nThere is more below depth %d.\n", w.flags.depth)
+	case more:
+		_, err = fmt.Fprintln(out, "\nThere is more: something has more links than are read of one artifact.")
 	}
 	return err
 }
@@ -152,7 +163,7 @@ func (w *lineageWalk) text(ctx context.Context, out io.Writer) error {
 // show prints the first page. ended says that it holds everything.
 func (s *pageSink) show(ended bool) error {
 	s.shown = true
-	rest := lineage.Graph{Nodes: s.page.Nodes[len(s.w.starts):]}
+	rest := s.w.found(&s.page)
 	counts := rest.Counts()
 	words := counts.Words()
 	if words == "" {
@@ -192,7 +203,7 @@ func (s *pageSink) kind(k lineage.Kind, of int) error {
 		return err
 	}
 	shown := 0
-	for _, n := range s.page.Nodes[len(s.w.starts):] {
+	for _, n := range s.w.found(&s.page).Nodes {
 		if n.Kind != k {
 			continue
 		}

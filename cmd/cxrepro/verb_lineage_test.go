@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -94,6 +95,24 @@ func testLineage(t *testing.T, store string) {
 		t.Errorf("up from a case:\n%s", text)
 	}
 	testLineageErrors(t, store, ref)
+}
+
+// TestLineageManyStarts: an answer may be that of more calls than a page holds.
+func TestLineageManyStarts(t *testing.T) {
+	starts := make([]lineage.Node, pageNodes+10)
+	for i := range starts {
+		starts[i] = lineage.Node{ID: strconv.Itoa(i), Kind: lineage.KindCall}
+	}
+	var out strings.Builder
+	s := &pageSink{w: &lineageWalk{starts: starts, way: lineage.Up}, out: &out, counts: lineage.Counts{}}
+	for _, n := range append(starts, lineage.Node{ID: "d", Kind: lineage.KindDialogue}) {
+		if err := s.Node(n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.show(true); err != nil || !strings.Contains(out.String(), ":\n1 dialogue\n") || s.counts.Words() != "1 dialogue" {
+		t.Errorf("%v, %s\n%s", err, s.counts.Words(), out.String())
+	}
 }
 
 func testLineageErrors(t *testing.T, store, ref string) {

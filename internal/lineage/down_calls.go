@@ -174,7 +174,10 @@ func (x *Explorer) posed(ctx context.Context, n *Node) ([]next, error) {
 		return nil, nil
 	}
 	c, err := x.caseNode(ctx, n.at.run, n.at.number)
-	return under("case", c), err
+	if err != nil {
+		return nil, err
+	}
+	return under("case", c), nil
 }
 
 // questionNode is a question of a case of the run.

@@ -104,7 +104,10 @@ func (x *Explorer) drawn(ctx context.Context, n *Node) ([]next, error) {
 	}
 	if n.at.run != nil {
 		c, err := x.caseNode(ctx, n.at.run, n.at.number)
-		return under("drawn for", c), err
+		if err != nil {
+			return nil, err
+		}
+		return under("drawn for", c), nil
 	}
 	links, err := x.links(ctx, n.Digest, Up)
 	if err != nil {

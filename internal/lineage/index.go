@@ -31,6 +31,9 @@ type Explorer struct {
 
 	hops      map[hopKey][]catalog.Link
 	described map[artifacts.Digest]catalog.Artifact
+	// most is how many links one question brings; cut is set once an artifact has more.
+	most int
+	cut  bool
 }
 
 type hopKey struct {
@@ -41,7 +44,7 @@ type hopKey struct {
 // New returns an explorer of a store. Runs are the reproductions whose figures are asked for;
 // rows that no run knows are not expanded.
 func New(index Index, docs Documents, runs []*Run) *Explorer {
-	x := &Explorer{index: index, docs: docs, runs: runs, hops: map[hopKey][]catalog.Link{}, described: map[artifacts.Digest]catalog.Artifact{}}
+	x := &Explorer{index: index, docs: docs, runs: runs, most: mostLinks, hops: map[hopKey][]catalog.Link{}, described: map[artifacts.Digest]catalog.Artifact{}}
 	for _, r := range runs {
 		r.x = x
 	}
@@ -58,12 +61,22 @@ const (
 // errGone: a document is no longer in the store.
 var errGone = errors.New("no longer in the store")
 
-// read decodes a document.
-func read[T any](ctx context.Context, docs Documents, ref artifacts.Ref) (v T, err error) {
+// load returns the bytes of a document.
+//
+// Errors: errGone for one that is removed or damaged.
+func load(ctx context.Context, docs Documents, ref artifacts.Ref) ([]byte, error) {
 	data, err := docs.Get(ctx, ref)
 	if errors.Is(err, artifacts.ErrNotFound) || errors.Is(err, artifacts.ErrDigestMismatch) {
-		return v, fmt.Errorf("%s: %w", ref.Digest.Short(), errGone)
+		return nil, fmt.Errorf("%s: %w", ref.Digest.Short(), errGone)
 	}
+	return data, err
+}
+
+// read decodes a document.
+//
+// Errors: as load.
+func read[T any](ctx context.Context, docs Documents, ref artifacts.Ref) (v T, err error) {
+	data, err := load(ctx, docs, ref)
 	if err != nil {
 		return v, err
 	}
@@ -88,10 +101,23 @@ func (x *Explorer) fetch(ctx context.Context, ds []artifacts.Digest, way Way) er
 	if len(todo) == 0 {
 		return nil
 	}
-	found, _, err := x.index.Hops(ctx, todo, catalog.Direction(way), mostLinks)
+	return x.ask(ctx, todo, way)
+}
+
+// ask takes the links of artifacts from the index. Where they have more than one question brings,
+// it asks for half of them at a time; what one artifact has more is left out, and cut says so.
+func (x *Explorer) ask(ctx context.Context, todo []artifacts.Digest, way Way) error {
+	found, more, err := x.index.Hops(ctx, todo, catalog.Direction(way), x.most)
 	if err != nil {
 		return err
 	}
+	if half := len(todo) / 2; more && half > 0 {
+		if err := x.ask(ctx, todo[:half], way); err != nil {
+			return err
+		}
+		return x.ask(ctx, todo[half:], way)
+	}
+	x.cut = x.cut || more
 	var ends []artifacts.Digest
 	for _, l := range found {
 		from, to := l.From, l.To

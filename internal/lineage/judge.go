@@ -71,7 +71,7 @@ func (r *Run) judgeMessage(ctx context.Context, task cxreasonbench.Task, t *cxre
 		return prompt, message, err
 	}
 	pack, err := r.pack(ctx)
-	if err != nil {
+	if pack == nil || err != nil {
 		return prompt, message, err
 	}
 	j := cxreasonbench.JudgementOf(s.Rules, task, t.Key)

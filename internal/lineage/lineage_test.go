@@ -2,8 +2,10 @@ package lineage
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"io"
 	"maps"
 	"slices"
@@ -362,6 +364,72 @@ func TestLimits(t *testing.T) {
 	}
 	if _, err := x.Case(t.Context(), r, 99999); err == nil {
 		t.Error("a case that is not there")
+	}
+}
+
+// TestManyLinks: artifacts with more links than one question brings are asked for fewer at a time,
+// and what is left out of one that has more by itself is said.
+func TestManyLinks(t *testing.T) {
+	w := sharedWorld(t)
+	whole := func(most int) (*Graph, *Explorer) {
+		x, _, _ := w.explore()
+		x.most = most
+		starts, err := x.Artifact(t.Context(), w.images[0])
+		w.must(err)
+		g, err := x.Walk(t.Context(), starts, Up, Limits{})
+		w.must(err)
+		return g, x
+	}
+	all, x := whole(mostLinks)
+	longest := 0
+	for _, links := range x.hops {
+		longest = max(longest, len(links))
+	}
+	if g, _ := whole(longest); g.More || len(g.Nodes) != len(all.Nodes) || len(g.Edges) != len(all.Edges) {
+		t.Errorf("%d nodes, %d edges, more %t; want %d, %d", len(g.Nodes), len(g.Edges), g.More, len(all.Nodes), len(all.Edges))
+	}
+	if g, _ := whole(longest - 1); !g.More {
+		t.Errorf("of %d links one is left out, and nothing says so", longest)
+	}
+}
+
+// mute is a store that does not answer for one document.
+type mute struct {
+	Documents
+	digest artifacts.Digest
+}
+
+var errMute = errors.New("no answer")
+
+func (m mute) Get(ctx context.Context, ref artifacts.Ref) ([]byte, error) {
+	if ref.Digest == m.digest {
+		return nil, errMute
+	}
+	return m.Documents.Get(ctx, ref)
+}
+
+// TestUnreachable: a store that does not answer is an error, and not a model without figures or a
+// text without a name.
+func TestUnreachable(t *testing.T) {
+	w := sharedWorld(t)
+	_, r, _ := w.explore()
+	models, err := r.Models(t.Context())
+	w.must(err)
+	plan, err := r.Plan(t.Context())
+	w.must(err)
+	for _, c := range []struct {
+		document artifacts.Ref
+		start    artifacts.Digest
+	}{{w.receipt.Plan, models["model-a"]}, {w.receipt.Tables, models["model-a"]}, {plan.Prompts, systemDigest(w.bench.Doc.System)}} {
+		x, _, _ := w.explore()
+		x.docs = mute{x.docs, c.document.Digest}
+		starts, err := x.Artifact(t.Context(), c.start)
+		if err == nil {
+			_, err = x.Walk(t.Context(), starts, Up, Limits{})
+		}
+		if !errors.Is(err, errMute) {
+			t.Errorf("without %s: %v", c.document.MediaType, err)
+		}
 	}
 }
 

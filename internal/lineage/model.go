@@ -21,9 +21,12 @@ type models struct {
 }
 
 // Models returns the names of the cards of a run's plan with what they are known by: their
-// weights, or their identity as a parameter.
+// weights, or their identity as a parameter. A plan that is gone names nothing.
 func (r *Run) Models(ctx context.Context) (map[string]artifacts.Digest, error) {
 	m, err := r.models(ctx)
+	if gone(err) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -79,45 +82,63 @@ func knownBy(c *experiments.ModelCard) (artifacts.Digest, error) {
 
 // titled names a model by its card, and a prompt by its place in the prompt pack, where a run
 // knows it.
-func (x *Explorer) titled(ctx context.Context, n Node) Node {
+func (x *Explorer) titled(ctx context.Context, n Node) (Node, error) {
 	for _, r := range x.runs {
-		m, err := r.models(ctx)
+		titles, err := r.titles(ctx, n.Kind)
 		if err != nil {
-			continue // without its plan a run names nothing
-		}
-		titles := m.titles
-		if n.Kind == KindPrompt {
-			titles = r.prompts(ctx)
+			return n, err
 		}
 		if title := titles[n.Digest]; title != "" {
 			n.Title = title
-			return n
+			return n, nil
 		}
 	}
-	return n
+	return n, nil
+}
+
+// titles are the run's names of models or of prompts by digest. What is gone names nothing.
+func (r *Run) titles(ctx context.Context, k Kind) (map[artifacts.Digest]string, error) {
+	if k == KindPrompt {
+		return r.prompts(ctx)
+	}
+	m, err := r.models(ctx)
+	if gone(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m.titles, nil
 }
 
 // prompts names the texts of the run's prompt pack by their digests in keys.
-func (r *Run) prompts(ctx context.Context) map[artifacts.Digest]string {
+func (r *Run) prompts(ctx context.Context) (map[artifacts.Digest]string, error) {
 	if r.texts != nil {
-		return r.texts
+		return r.texts, nil
 	}
-	r.texts = map[artifacts.Digest]string{}
-	if b, err := r.Benchmark(ctx); err == nil && b != nil && b.System != "" {
-		r.texts[systemDigest(b.System)] = "system message"
+	texts := map[artifacts.Digest]string{}
+	b, err := r.Benchmark(ctx)
+	if err != nil && !gone(err) {
+		return nil, err
+	}
+	if b != nil && b.System != "" {
+		texts[systemDigest(b.System)] = "system message"
 	}
 	pack, err := r.pack(ctx)
-	if err != nil {
-		return r.texts // without its pack a run names no prompt
+	if err != nil && !gone(err) {
+		return nil, err
 	}
-	r.texts[pack.Questions()] = "texts of the questions"
-	for _, p := range cxreasonbench.JudgePrompts() {
-		r.texts[systemDigest(pack.Judge(p))] = "judge: " + words(p.String())
+	if pack != nil {
+		texts[pack.Questions()] = "texts of the questions"
+		for _, p := range cxreasonbench.JudgePrompts() {
+			texts[systemDigest(pack.Judge(p))] = "judge: " + words(p.String())
+		}
 	}
-	return r.texts
+	r.texts = texts
+	return texts, nil
 }
 
-// pack is the run's prompt pack.
+// pack is the run's prompt pack; nil for a run that asked nothing.
 func (r *Run) pack(ctx context.Context) (*cxreasonbench.Pack, error) {
 	if r.packed != nil {
 		return r.packed, nil
@@ -126,7 +147,10 @@ func (r *Run) pack(ctx context.Context) (*cxreasonbench.Pack, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := r.x.docs.Get(ctx, p.Prompts)
+	if p.Prompts.IsZero() {
+		return nil, nil
+	}
+	data, err := load(ctx, r.x.docs, p.Prompts)
 	if err != nil {
 		return nil, err
 	}

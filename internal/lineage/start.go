@@ -140,7 +140,8 @@ func (x *Explorer) Calls(ctx context.Context, keys []artifacts.Digest) ([]Node, 
 // model; a case of several runs is one in each.
 func (x *Explorer) placed(ctx context.Context, n Node) ([]Node, error) {
 	if n.Kind == KindModel || n.Kind == KindPrompt {
-		return []Node{x.titled(ctx, n)}, nil
+		n, err := x.titled(ctx, n)
+		return []Node{n}, err
 	}
 	for _, r := range x.runs {
 		switch n.Kind {

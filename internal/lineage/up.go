@@ -130,7 +130,10 @@ func (x *Explorer) modelled(ctx context.Context, n *Node) ([]next, error) {
 			}
 		}
 		s, err := r.Summary(ctx)
-		if s == nil || err != nil {
+		if err != nil && !gone(err) {
+			return nil, err
+		}
+		if s == nil {
 			continue
 		}
 		for i, e := range s.Evaluations {

@@ -179,8 +179,14 @@ func (x *Explorer) imagesOf(ctx context.Context, n *Node) ([]artifacts.Digest, e
 		return nil, err
 	}
 	for _, l := range links {
+		if !l.Key.IsZero() {
+			continue
+		}
+		if err := x.describe(ctx, []artifacts.Digest{l.From}); err != nil {
+			return nil, err
+		}
 		a := x.described[l.From]
-		if !l.Key.IsZero() || a.Ref.MediaType != contract.WindowInMediaType {
+		if a.Ref.MediaType != contract.WindowInMediaType {
 			continue
 		}
 		in, err := read[contract.WindowIn](ctx, x.docs, a.Ref)

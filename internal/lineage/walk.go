@@ -18,7 +18,7 @@ type Graph struct {
 	// Nodes begin with the starts, nearest first.
 	Nodes []Node `json:"nodes"`
 	Edges []Edge `json:"edges"`
-	// More is true where the limits left something out.
+	// More is true where something was left out.
 	More bool `json:"more"`
 }
 
@@ -49,7 +49,7 @@ func (x *Explorer) Walk(ctx context.Context, starts []Node, way Way, l Limits) (
 }
 
 // Stream hands out nodes and edges breadth first. more is true where the limits left something
-// out.
+// out, or an artifact has more links than are read of one.
 func (x *Explorer) Stream(ctx context.Context, starts []Node, way Way, l Limits, to Sink) (more bool, err error) {
 	w := &walk{x: x, way: way, limits: l, to: to, seen: map[string]bool{}}
 	for _, n := range starts {
@@ -60,7 +60,7 @@ func (x *Explorer) Stream(ctx context.Context, starts []Node, way Way, l Limits,
 	for depth := 1; len(w.level) > 0; depth++ {
 		if l.Depth > 0 && depth > l.Depth {
 			ends, err := w.leaves(ctx)
-			return !ends || w.more, err
+			return !ends || w.more || x.cut, err
 		}
 		level := w.level
 		w.level = nil
@@ -75,7 +75,7 @@ func (x *Explorer) Stream(ctx context.Context, starts []Node, way Way, l Limits,
 			}
 		}
 	}
-	return w.more, nil
+	return w.more || x.cut, nil
 }
 
 type walk struct {
