@@ -240,19 +240,24 @@ func nodeWords(n lineage.Node) string {
 
 // lineageDoc is what --json prints.
 type lineageDoc struct {
-	Ref    string         `json:"ref"`
-	Way    string         `json:"way"`
-	Start  []string       `json:"start"`
-	Counts lineage.Counts `json:"counts"`
-	More   bool           `json:"more"`
-	Nodes  []lineage.Node `json:"nodes,omitempty"`
-	Edges  []lineage.Edge `json:"edges,omitempty"`
+	Ref   string   `json:"ref"`
+	Way   string   `json:"way"`
+	Start []string `json:"start"`
+	// LeftOut names what the walk does not follow.
+	LeftOut []string       `json:"left_out,omitempty"`
+	Counts  lineage.Counts `json:"counts"`
+	More    bool           `json:"more"`
+	Nodes   []lineage.Node `json:"nodes,omitempty"`
+	Edges   []lineage.Edge `json:"edges,omitempty"`
 }
 
 func (w *lineageWalk) doc() lineageDoc {
 	d := lineageDoc{Ref: w.ref, Way: "down", Start: []string{}}
 	if w.way == lineage.Up {
 		d.Way = "up"
+	}
+	if w.withoutDraw() {
+		d.LeftOut = []string{drawOfCases}
 	}
 	for _, n := range w.starts {
 		d.Start = append(d.Start, n.ID)

@@ -49,10 +49,13 @@ where nothing depends on it. What was removed from the store answers as far as i
 
 text prints counts by kind and some of each; --all goes on with every node, a line each, while they
 are found. dot and svg put equal nodes together. json (or --json) prints {"ref","way","start",
-"counts","more","nodes":[{"id","kind","title","digest","key","reproduction","removed","depth"}],
-"edges":[{"from","to","name"}]}, up to 10,000 nodes, with --all a line for each as it is found:
-{"node":...}, {"edge":...} and at last {"ref","way","start","counts","more"}. An edge goes from what
-depends to what it depends on.
+"left_out","counts","more","nodes":[{"id","kind","title","digest","key","reproduction","removed",
+"depth"}],"edges":[{"from","to","name"}]}, up to 10,000 nodes, with --all a line for each as it is
+found: {"node":...}, {"edge":...} and at last {"ref","way","start","left_out","counts","more"}. An
+edge goes from what depends to what it depends on.
+
+Which images became cases follows from every row of findings. Down from cells and cases this draw
+is left out, and the first line and "left_out" say so; up from a threshold row it is followed.
 
 Exit codes: 0 ok; 1 nothing of that name; 2 usage, or a name that is no reference or ambiguous;
 6 store unreachable.`,
@@ -130,6 +133,13 @@ func (a *app) lineage(ctx context.Context, ref, run string, f lineageFlags) (err
 	return errors.Join(artifactsError(w.show(ctx, out)), done())
 }
 
+// drawOfCases is what a walk down from figures leaves out: which images became cases.
+const drawOfCases = "draw of cases"
+
+func (w *lineageWalk) withoutDraw() bool {
+	return w.way == lineage.Down && w.starts[0].WithoutDraw()
+}
+
 // words says what was walked from and which way.
 func (w *lineageWalk) words() string {
 	name := w.starts[0].Title
@@ -142,5 +152,9 @@ func (w *lineageWalk) words() string {
 	if w.way == lineage.Up {
 		return "What depends on " + name
 	}
-	return "What " + name + " depends on"
+	name = "What " + name + " depends on"
+	if w.withoutDraw() {
+		name += ", without the " + drawOfCases
+	}
+	return name
 }

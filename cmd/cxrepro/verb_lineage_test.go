@@ -30,11 +30,12 @@ func testLineage(t *testing.T, store string) {
 		}
 	}
 	var doc struct {
-		Way    string
-		Counts lineage.Counts
-		More   bool
-		Nodes  []lineage.Node
-		Edges  []lineage.Edge
+		Way     string
+		Counts  lineage.Counts
+		LeftOut []string `json:"left_out"`
+		More    bool
+		Nodes   []lineage.Node
+		Edges   []lineage.Edge
 	}
 	code, text, talk := cxrepro(t, store, "lineage", ref, "--json")
 	if err := json.Unmarshal([]byte(text), &doc); code != exitOK || err != nil {
@@ -42,6 +43,9 @@ func testLineage(t *testing.T, store string) {
 	}
 	if c := doc.Counts; doc.Way != "down" || doc.More || c[lineage.KindDialogue] != 6 || c[lineage.KindCase] != 6 || c[lineage.KindCall] < 12 || c[lineage.KindModel] != 2 || len(doc.Edges) < len(doc.Nodes)-1 {
 		t.Errorf("%s: %s, %d edges", ref, c.Words(), len(doc.Edges))
+	}
+	if len(doc.LeftOut) != 1 || doc.LeftOut[0] != drawOfCases {
+		t.Errorf("%s: left out: %v", ref, doc.LeftOut)
 	}
 	call := ""
 	for _, n := range doc.Nodes {
@@ -91,7 +95,7 @@ func testLineage(t *testing.T, store string) {
 			t.Errorf("lineage %v: exit %d\n%s%s", args, code, text, talk)
 		}
 	}
-	if _, text, _ := cxrepro(t, store, "lineage", "7", "--up"); !strings.Contains(text, "t3/path-1.") || !strings.Contains(text, "\n2 dialogues") && !strings.Contains(text, " dialogues, ") {
+	if _, text, _ := cxrepro(t, store, "lineage", "7", "--up"); strings.Contains(text, drawOfCases) || !strings.Contains(text, "t3/path-1.") || !strings.Contains(text, "\n2 dialogues") && !strings.Contains(text, " dialogues, ") {
 		t.Errorf("up from a case:\n%s", text)
 	}
 	testLineageErrors(t, store, ref)

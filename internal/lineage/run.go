@@ -121,6 +121,9 @@ func (r *Run) Evaluations(ctx context.Context) ([]cxreasonbench.Evaluation, erro
 	return r.evaluations, nil
 }
 
+// draws reports whether the run drew its cases from findings. The draw looks at every row.
+func (r *Run) draws() bool { return !r.Receipt.Manifest.IsZero() && !r.Receipt.Benchmark.IsZero() }
+
 // evaluation is the document of one evaluation.
 func (r *Run) evaluation(ctx context.Context, i int) (*contract.EvaluationDoc, error) {
 	return kept(ctx, r, r.docs, r.Receipt.Evaluations[i])

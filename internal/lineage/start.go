@@ -95,6 +95,14 @@ func (x *Explorer) caseNode(ctx context.Context, r *Run, n int) (Node, error) {
 	return r.named(node, n, b.Cases[n].Task), nil
 }
 
+// WithoutDraw reports whether a walk down from a node leaves the draw of its cases out: which
+// images became cases follows from every row of findings, and down only those of the cases
+// themselves are read. Up from findings the draw is followed.
+func (n Node) WithoutDraw() bool {
+	drawn := n.Kind == KindCase || n.Kind == KindCell && n.at.label == nil
+	return drawn && n.at.run != nil && n.at.run.draws()
+}
+
 // named says which case a document is.
 func (r *Run) named(n Node, number int, task cxreasonbench.Task) Node {
 	n.Kind, n.Title = KindCase, fmt.Sprintf("case %d, %s", number, words(task.String()))

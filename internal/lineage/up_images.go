@@ -93,9 +93,10 @@ func (x *Explorer) summed(ctx context.Context, n *Node) ([]next, error) {
 			return nil, err
 		}
 		out = append(out, cells...)
-		if b, err := r.Benchmark(ctx); err != nil {
-			return nil, err
-		} else if b != nil && !r.Receipt.Manifest.IsZero() {
+		if r.draws() {
+			if _, err := r.Benchmark(ctx); err != nil {
+				return nil, err
+			}
 			out = append(out, next{r.benchmarkNode(), "drawn from"})
 		}
 	}
