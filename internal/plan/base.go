@@ -24,13 +24,16 @@ type base struct {
 	assessed []contract.Assessed
 	// byInputs are the windows by the digest of their inputs.
 	byInputs map[artifacts.Digest]*contract.Assessed
-	drawn    *contract.BenchmarkPlan
-	drawKey  artifacts.KeyDoc
-	bench    *derive.Benchmark
-	ev       *derive.Evaluated
-	refs     []contract.EvaluationRef
-	evals    map[string]*baseEvaluation
-	images   map[artifacts.Digest]bool
+	// drawn are the cases; recipe, prompts and drawKey what they were drawn and are built by.
+	drawn   *contract.BenchmarkPlan
+	recipe  cxreasonbench.Recipe
+	prompts *cxreasonbench.Pack
+	drawKey artifacts.KeyDoc
+	bench   *derive.Benchmark
+	ev      *derive.Evaluated
+	refs    []contract.EvaluationRef
+	evals   map[string]*baseEvaluation
+	images  map[artifacts.Digest]bool
 }
 
 // openBase opens the reproduction of a receipt; nil for none.
@@ -93,11 +96,14 @@ func (b *base) openCases(ctx context.Context) error {
 	if b.bench, err = derive.NewBenchmark(doc, b.receipt.Benchmark); err != nil || s.Source != experiments.SourceBuild {
 		return err
 	}
-	recipe, quotas, err := experiments.BenchmarkRecipe(&b.pl.Spec)
-	if err != nil {
+	var quotas []int
+	if b.recipe, quotas, err = experiments.BenchmarkRecipe(&b.pl.Spec); err != nil {
 		return err
 	}
-	if b.drawKey, err = derive.DrawCasesKey(b.receipt.Manifest.Digest, b.assessed, recipe, quotas); err != nil {
+	if b.prompts, err = derive.Prompts(b.pl.Plan, b.docs.pack(ctx)); err != nil {
+		return err
+	}
+	if b.drawKey, err = derive.DrawCasesKey(b.receipt.Manifest.Digest, b.assessed, b.recipe, quotas); err != nil {
 		return err
 	}
 	key, err := b.drawKey.Key()
@@ -122,13 +128,7 @@ func (b *base) openEvaluations(ctx context.Context) (err error) {
 	if b.refs, err = contract.EvaluationsOf(b.pl.Plan); err != nil {
 		return err
 	}
-	b.ev, err = derive.NewEvaluated(b.pl.Plan, b.pl.Ref, func(ref artifacts.Ref) (*cxreasonbench.Pack, error) {
-		data, err := b.docs.store.Get(ctx, ref)
-		if err != nil {
-			return nil, err
-		}
-		return derive.ParsePrompts(data)
-	})
+	b.ev, err = derive.NewEvaluated(b.pl.Plan, b.pl.Ref, b.docs.pack(ctx))
 	return err
 }
 

@@ -39,7 +39,7 @@ func (p *planner) cases(ctx context.Context) error {
 		return err
 	}
 	p.bench.quotas = quotas
-	prompts, err := derive.Prompts(p.pl.Plan, p.prompts(ctx))
+	prompts, err := derive.Prompts(p.pl.Plan, p.docs.pack(ctx))
 	if err != nil {
 		return err
 	}
@@ -137,8 +137,9 @@ func (p *planner) build(ctx context.Context, recipe cxreasonbench.Recipe, prompt
 		p.know(artifacts.Key{Step: contract.StepBuildCase, Digest: keys[i]})
 		e, ok := found[keys[i]]
 		if !ok {
-			row.missing(1)
-			row.why.add(docs[i], p.baseCase(c))
+			if err := row.lacks(docs[i], p.base.sameCase(c)); err != nil {
+				return err
+			}
 			p.bench.unbuilt[c.Source.Task] = append(p.bench.unbuilt[c.Source.Task], c.Source.Case)
 			p.bench.whole = false
 			continue
@@ -168,25 +169,22 @@ func (p *planner) build(ctx context.Context, recipe cxreasonbench.Recipe, prompt
 	return p.pl.Finish(&p.bench.doc.Benchmark)
 }
 
-// baseCase is the base's key of the same case.
-func (p *planner) baseCase(c *contract.DrawnCase) *artifacts.KeyDoc {
-	if p.base == nil || p.base.drawn == nil {
+// caseKey is the key of the base's case i.
+func (b *base) caseKey(i int) artifacts.KeyDoc {
+	return b.pl.BuildCaseKey(&b.drawn.Cases[i], b.recipe, b.prompts)
+}
+
+// sameCase is the base's key of the same case, nil for none.
+func (b *base) sameCase(c *contract.DrawnCase) *artifacts.KeyDoc {
+	if b == nil || b.drawn == nil {
 		return nil
 	}
-	i := slices.IndexFunc(p.base.drawn.Cases, func(o contract.DrawnCase) bool {
+	i := slices.IndexFunc(b.drawn.Cases, func(o contract.DrawnCase) bool {
 		return o.Source.Task == c.Source.Task && o.Source.Case == c.Source.Case
 	})
 	if i < 0 {
 		return nil
 	}
-	recipe, _, err := experiments.BenchmarkRecipe(&p.base.pl.Spec)
-	if err != nil {
-		return nil
-	}
-	prompts, err := derive.Prompts(p.base.pl.Plan, p.prompts(context.Background()))
-	if err != nil {
-		return nil
-	}
-	doc := p.base.pl.BuildCaseKey(&p.base.drawn.Cases[i], recipe, prompts)
+	doc := b.caseKey(i)
 	return &doc
 }

@@ -131,44 +131,54 @@ func (x *taskWalk) dialogue(ctx context.Context, w *derive.Walker, place int) er
 			now.judge++
 		}
 	}
-	needed, run, known := x.expect(ctx, w, s, number, missing)
+	needed, run, known, err := x.expect(ctx, w, s, number, missing)
+	if err != nil {
+		return err
+	}
 	x.rest(x.boundsOf(s), now, needed, run, known)
 	for _, c := range missing {
-		x.missing(ctx, gone[c])
+		if err := x.missing(ctx, gone[c]); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // missing counts a call that will be made, once for every key.
-func (x *taskWalk) missing(ctx context.Context, l lost) {
+func (x *taskWalk) missing(ctx context.Context, l lost) error {
 	row, p := x.row(l.in.Call.Kind), x.e.p
 	if l.q == nil {
 		row.missing(1)
 		row.why.after(contract.StepPreparePicture, 1)
-		return
+		return nil
 	}
 	key := l.q.Ledger.Key.Digest
 	if p.planned[key] {
 		row.found(false, 1)
-		return
+		return nil
 	}
 	p.planned[key] = true
 	row.missing(1)
-	if row.explained++; row.explained <= mostExplained {
-		row.why.add(l.q.Ledger.Doc, x.baseCall(ctx, l))
-		return
+	if row.explained++; row.explained > mostExplained {
+		row.why.openKeys++
+		return nil
 	}
-	row.why.openKeys++
+	other, err := x.baseCall(ctx, l)
+	if err != nil {
+		return err
+	}
+	return row.why.add(l.q.Ledger.Doc, other)
 }
 
 // mostExplained is for how many calls of a row the reason is looked for.
 const mostExplained = 500
 
-// baseCall is the base's key of the same call.
-func (x *taskWalk) baseCall(ctx context.Context, l lost) *artifacts.KeyDoc {
+// baseCall is the base's key of the same call; nil where the base has no such question, or its
+// documents are gone.
+func (x *taskWalk) baseCall(ctx context.Context, l lost) (*artifacts.KeyDoc, error) {
 	b, p := x.e.p.base, x.e.p
 	if x.e.base == nil || b.bench == nil {
-		return nil
+		return nil, nil
 	}
 	in := l.in
 	in.Evaluation = x.e.base.index
@@ -179,19 +189,23 @@ func (x *taskWalk) baseCall(ctx context.Context, l lost) *artifacts.KeyDoc {
 	}
 	var ok bool
 	if in.Case, ok = number(in.Case); !ok {
-		return nil
+		return nil, nil
 	}
 	in.History = slices.Clone(in.History)
 	for i := range in.History {
 		if in.History[i].Case, ok = number(in.History[i].Case); !ok {
-			return nil
+			return nil, nil
 		}
 	}
 	q, err := b.ev.Question(ctx, p.docs, b.bench, in)
-	if err != nil {
-		return nil // the base has no such question
+	var no *contract.Failure
+	switch {
+	case errors.As(err, &no), errors.Is(err, errUnprepared), errors.Is(err, artifacts.ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, err
 	}
-	return &q.Ledger.Doc
+	return &q.Ledger.Doc, nil
 }
 
 // rest counts what follows the calls that are to be made now, between bounds.
@@ -224,31 +238,29 @@ func (x *taskWalk) boundsOf(s *cxreasonbench.Session) cxreasonbench.CallBounds {
 
 // expect says how many calls follow those that are missing now, if the base's verdicts and
 // courses come again. known is false when the base has no such dialogue.
-func (x *taskWalk) expect(ctx context.Context, w *derive.Walker, s *cxreasonbench.Session, number int, missing []cxreasonbench.Call) (needed, run kinds, known bool) {
+func (x *taskWalk) expect(ctx context.Context, w *derive.Walker, s *cxreasonbench.Session, number int, missing []cxreasonbench.Call) (needed, run kinds, known bool, err error) {
 	d := x.e.base.course(w.Range.Path, w.Range.Task, w.Bench.Cases[number].ID)
 	if d == nil {
-		return needed, run, false
+		return needed, run, false, nil
 	}
 	first := missing[0]
 	if first.Kind == cxreasonbench.CallModel {
 		n := tail(d, first.Key, x.judged())
 		n.model = max(0, n.model-float64(len(missing)))
-		return n, n, true
+		return n, n, true, nil
 	}
 	// Only verdicts are missing: with the base's the dialogue goes on over recorded replies.
 	text, err := json.Marshal(s)
 	if err != nil {
-		return needed, run, false
+		return needed, run, false, err
 	}
-	supposed := &cxreasonbench.Session{}
-	if json.Unmarshal(text, supposed) != nil {
-		return needed, run, false
+	supposed := &cxreasonbench.Session{} // a decoded session offers every call again
+	if err := json.Unmarshal(text, supposed); err != nil {
+		return needed, run, false, err
 	}
 	h := &hypothesis{x: x, w: w, d: d, first: missing}
-	if err := h.play(ctx, supposed); err != nil {
-		return needed, run, false
-	}
-	return h.needed, h.run, true
+	err = h.play(ctx, supposed)
+	return h.needed, h.run, err == nil, err
 }
 
 // hypothesis plays a dialogue on with the base's verdicts.

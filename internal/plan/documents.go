@@ -8,6 +8,7 @@ import (
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
+	"cxrepro/internal/cxreasonbench"
 	"cxrepro/internal/derive"
 	"cxrepro/internal/lru"
 	"cxrepro/internal/lvlm"
@@ -50,6 +51,17 @@ func get[T any](ctx context.Context, d *documents, ref artifacts.Ref) (T, error)
 		return v, fmt.Errorf("decode %s: %w", ref, err)
 	}
 	return v, nil
+}
+
+// pack returns what loads a prompt pack that is not the program's own.
+func (d *documents) pack(ctx context.Context) func(artifacts.Ref) (*cxreasonbench.Pack, error) {
+	return func(ref artifacts.Ref) (*cxreasonbench.Pack, error) {
+		data, err := d.store.Get(ctx, ref)
+		if err != nil {
+			return nil, fmt.Errorf("prompt pack of the plan: %w", err)
+		}
+		return derive.ParsePrompts(data)
+	}
 }
 
 // put keeps a document, in canonical form.

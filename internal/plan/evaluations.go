@@ -42,7 +42,7 @@ func (p *planner) evaluations(ctx context.Context) (err error) {
 	if p.pl.Spec.Evaluation == nil {
 		return nil
 	}
-	if p.ev, err = derive.NewEvaluated(p.pl.Plan, p.pl.Ref, p.prompts(ctx)); err != nil {
+	if p.ev, err = derive.NewEvaluated(p.pl.Plan, p.pl.Ref, p.docs.pack(ctx)); err != nil {
 		return err
 	}
 	refs, err := contract.EvaluationsOf(p.pl.Plan)
@@ -242,21 +242,23 @@ func (p *planner) tabulate(ctx context.Context, docs []artifacts.Digest) error {
 	if !whole {
 		return p.unsure(ctx, doc, contract.StepCall, func(input string) bool { return input != "benchmark" || bench == unknownDigest })
 	}
-	_, _, err = p.one(ctx, doc, p.baseTabulate())
+	other, err := p.base.tabulateKey()
+	if err != nil {
+		return err
+	}
+	_, _, err = p.one(ctx, doc, other)
 	return err
 }
 
-func (p *planner) baseTabulate() *artifacts.KeyDoc {
-	if p.base == nil || p.base.ev == nil {
-		return nil
+// tabulateKey is the key of the base's tables, nil for none.
+func (b *base) tabulateKey() (*artifacts.KeyDoc, error) {
+	if b == nil || b.ev == nil {
+		return nil, nil
 	}
-	docs := make([]artifacts.Digest, len(p.base.receipt.Evaluations))
-	for i, r := range p.base.receipt.Evaluations {
+	docs := make([]artifacts.Digest, len(b.receipt.Evaluations))
+	for i, r := range b.receipt.Evaluations {
 		docs[i] = r.Digest
 	}
-	doc, err := p.base.pl.TabulateKey(p.base.receipt.Benchmark.Digest, docs)
-	if err != nil {
-		return nil
-	}
-	return &doc
+	doc, err := b.pl.TabulateKey(b.receipt.Benchmark.Digest, docs)
+	return &doc, err
 }

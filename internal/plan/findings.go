@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"cxrepro/artifacts"
+	"cxrepro/internal/catalog"
 	"cxrepro/internal/chexstruct"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/derive"
@@ -74,37 +75,53 @@ func (p *planner) window(ctx context.Context, i int, flips *flips) error {
 	if err != nil {
 		return err
 	}
-	for k := len(entries); k < len(docs); k++ {
-		row := p.step(contract.StepPixelFacts)
-		if e, ok := found[keys[k]]; ok {
-			row.found(p.mine(e), 1)
-		} else {
-			row.missing(1)
-			row.why.add(docs[k], p.baseFacts(ctx, entries[k-len(entries)]))
-		}
-	}
 	masks := make([]artifacts.Ref, len(entries))
 	var lack []contract.Entry
 	for k, e := range entries {
-		row := p.step(docs[k].Step)
-		if r, ok := found[keys[k]]; ok {
-			row.found(p.mine(r), 1)
-			masks[k] = r.Result
-			continue
-		}
-		row.missing(1)
-		row.why.add(docs[k], p.baseMasks(ctx, e))
-		if masks[k], err = p.madeMasks(ctx, docs[k]); err != nil {
+		if masks[k], err = p.image(ctx, e, docs[k], found[keys[k]]); err != nil {
 			return err
 		}
 		if masks[k].IsZero() {
 			lack = append(lack, e)
+		}
+		if _, err := p.image(ctx, e, docs[len(entries)+k], found[keys[len(entries)+k]]); err != nil {
+			return err
 		}
 	}
 	if len(lack) > 0 {
 		return p.blindWindow(ctx, w, lack)
 	}
 	return p.assess(ctx, i, entries, masks, flips)
+}
+
+// image counts one key of an image and returns its result, zero for none. record is the zero
+// entry where the key has none.
+func (p *planner) image(ctx context.Context, e contract.Entry, doc artifacts.KeyDoc, record catalog.Entry) (artifacts.Ref, error) {
+	row := p.step(doc.Step)
+	if !record.Result.IsZero() {
+		row.found(p.mine(record), 1)
+		return record.Result, nil
+	}
+	other, err := p.base.imageKey(ctx, e, doc.Step)
+	if err == nil {
+		err = row.lacks(doc, other)
+	}
+	if err != nil {
+		return artifacts.Ref{}, err
+	}
+	return p.madeMasks(ctx, doc)
+}
+
+// imageKey is the base's key of facts or masks of an image, nil where it has no such image.
+func (b *base) imageKey(ctx context.Context, e contract.Entry, step string) (*artifacts.KeyDoc, error) {
+	if known, err := b.knows(ctx, e.Image); err != nil || !known {
+		return nil, err
+	}
+	doc := b.pl.MasksKey(e)
+	if step == contract.StepPixelFacts {
+		doc = contract.PixelFactsKey(e.Image, b.pl.Decoding)
+	}
+	return &doc, nil
 }
 
 func digests(docs []artifacts.KeyDoc) ([]artifacts.Digest, error) {
@@ -190,8 +207,9 @@ func (p *planner) assess(ctx context.Context, i int, entries []contract.Entry, m
 			row.found(p.mine(e), 1)
 			t.Result = e.Result
 		} else {
-			row.missing(1)
-			row.why.add(docs[k], p.baseAssess(i, w.inputs.Digest, task))
+			if err := row.lacks(docs[k], p.baseAssess(i, w.inputs.Digest, task)); err != nil {
+				return err
+			}
 			if old != nil {
 				if t.Result, err = flips.judge(ctx, task, entries, old); err != nil {
 					return err
@@ -213,22 +231,6 @@ func (p *planner) baseWindow(inputs artifacts.Digest) *contract.Assessed {
 		return nil
 	}
 	return p.base.byInputs[inputs]
-}
-
-func (p *planner) baseFacts(ctx context.Context, e contract.Entry) *artifacts.KeyDoc {
-	if known, err := p.base.knows(ctx, e.Image); err != nil || !known {
-		return nil
-	}
-	doc := contract.PixelFactsKey(e.Image, p.base.pl.Decoding)
-	return &doc
-}
-
-func (p *planner) baseMasks(ctx context.Context, e contract.Entry) *artifacts.KeyDoc {
-	if known, err := p.base.knows(ctx, e.Image); err != nil || !known {
-		return nil
-	}
-	doc := p.base.pl.MasksKey(e)
-	return &doc
 }
 
 // baseAssess is the base's key of a task at the same place: over the same inputs, or over the
@@ -298,7 +300,11 @@ func (p *planner) summarise(ctx context.Context) error {
 	if !whole {
 		return p.unsure(ctx, doc, p.lastMissing(), func(input string) bool { return input == "results" })
 	}
-	_, _, err = p.one(ctx, doc, p.baseSummarise())
+	other, err := p.base.summariseKey()
+	if err != nil {
+		return err
+	}
+	_, _, err = p.one(ctx, doc, other)
 	return err
 }
 
@@ -312,18 +318,15 @@ func (p *planner) lastMissing() string {
 	return contract.StepAssess
 }
 
-func (p *planner) baseSummarise() *artifacts.KeyDoc {
-	b := p.base
+// summariseKey is the key of the tables of the base's findings, nil for none.
+func (b *base) summariseKey() (*artifacts.KeyDoc, error) {
 	if b == nil || b.data == nil {
-		return nil
+		return nil, nil
 	}
 	results, err := refOf(derive.Results(b.data.Dataset, b.data.Sizes(), b.assessed), contract.ResultsMediaType)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	doc, err := b.pl.SummariseKey(results.Digest)
-	if err != nil {
-		return nil
-	}
-	return &doc
+	return &doc, err
 }

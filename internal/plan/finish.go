@@ -34,6 +34,10 @@ func (p *planner) finish(ctx context.Context) error {
 		if err := p.explainOpen(ctx, &row.why); err != nil {
 			return err
 		}
+		stale, err := p.stale(name, row)
+		if err != nil {
+			return err
+		}
 		seconds := spent(row.run, times[name].Seconds, times[name].Keys > 0)
 		if name == contract.StepSegment {
 			gpu = gpu.plus(seconds)
@@ -43,7 +47,7 @@ func (p *planner) finish(ctx context.Context) error {
 		steps.add(row.tally)
 		p.out.Steps = append(p.out.Steps, StepRow{
 			Step: name, Needed: row.needed.figure(), Reused: row.reused.figure(), Done: row.done.figure(), Run: row.run.figure(),
-			Stale: p.stale(name, row).figure(), Seconds: seconds.figure(), Why: sorted(row.why.list),
+			Stale: stale.figure(), Seconds: seconds.figure(), Why: sorted(row.why.list),
 		})
 	}
 	t := &p.out.Totals
@@ -179,42 +183,16 @@ func costOf(costs []catalog.CallCost, kind, card string) (sum catalog.CallCost, 
 }
 
 // stale counts the base's keys of a step that are not needed any more.
-func (p *planner) stale(step string, row *stepRow) amount {
-	b := p.base
-	if b == nil {
-		return amount{}
+func (p *planner) stale(step string, row *stepRow) (amount, error) {
+	switch {
+	case p.base == nil:
+		return amount{}, nil
+	case !slices.Contains(staleByKey, step):
+		return p.staleImages(step), nil
 	}
-	var keys []artifacts.Key
-	add := func(doc *artifacts.KeyDoc) {
-		if doc != nil {
-			if key, err := doc.Key(); err == nil {
-				keys = append(keys, key)
-			}
-		}
-	}
-	switch step {
-	case contract.StepAssess:
-		for _, w := range b.assessed {
-			for _, t := range w.Tasks {
-				keys = append(keys, t.Key)
-			}
-		}
-	case contract.StepSummarise:
-		add(p.baseSummarise())
-	case contract.StepDrawCases:
-		if b.drawn != nil {
-			add(&b.drawKey)
-		}
-	case contract.StepBuildCase:
-		if b.drawn != nil {
-			for i := range b.drawn.Cases {
-				add(p.baseCase(&b.drawn.Cases[i]))
-			}
-		}
-	case contract.StepTabulate:
-		add(p.baseTabulate())
-	default:
-		return p.staleImages(step)
+	keys, err := p.base.keysOf(step)
+	if err != nil {
+		return amount{}, err
 	}
 	gone := 0.0
 	for _, key := range keys {
@@ -223,9 +201,52 @@ func (p *planner) stale(step string, row *stepRow) amount {
 		}
 	}
 	if unknown := row.needed.high - float64(p.known[step]); unknown > 0 && gone > 0 {
-		return span(max(0, gone-unknown), gone) // what is not known yet may be among them
+		return span(max(0, gone-unknown), gone), nil // what is not known yet may be among them
 	}
-	return sure(gone)
+	return sure(gone), nil
+}
+
+// staleByKey are the steps of which the base's keys are looked at one by one.
+var staleByKey = []string{contract.StepAssess, contract.StepSummarise, contract.StepDrawCases, contract.StepBuildCase, contract.StepTabulate}
+
+// keysOf are the base's keys of one of staleByKey.
+func (b *base) keysOf(step string) (keys []artifacts.Key, err error) {
+	switch step {
+	case contract.StepAssess:
+		for _, w := range b.assessed {
+			for _, t := range w.Tasks {
+				keys = append(keys, t.Key)
+			}
+		}
+	case contract.StepSummarise:
+		return keyOf(b.summariseKey())
+	case contract.StepTabulate:
+		return keyOf(b.tabulateKey())
+	case contract.StepDrawCases:
+		if b.drawn != nil {
+			return keyOf(&b.drawKey, nil)
+		}
+	case contract.StepBuildCase:
+		if b.drawn != nil {
+			for i := range b.drawn.Cases {
+				key, err := b.caseKey(i).Key()
+				if err != nil {
+					return nil, err
+				}
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys, nil
+}
+
+// keyOf is the key of a document that may be none.
+func keyOf(doc *artifacts.KeyDoc, err error) ([]artifacts.Key, error) {
+	if doc == nil || err != nil {
+		return nil, err
+	}
+	key, err := doc.Key()
+	return []artifacts.Key{key}, err
 }
 
 // staleImages is about records of images: where data set and model are the same all are needed.

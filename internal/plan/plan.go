@@ -10,7 +10,6 @@ import (
 	"cxrepro/experiments"
 	"cxrepro/internal/catalog"
 	"cxrepro/internal/contract"
-	"cxrepro/internal/cxreasonbench"
 	"cxrepro/internal/derive"
 	"cxrepro/internal/ledger"
 )
@@ -190,17 +189,6 @@ func (p *planner) present(ctx context.Context, doc artifacts.KeyDoc) (catalog.En
 // mine reports a record of this very reproduction.
 func (p *planner) mine(e catalog.Entry) bool {
 	return e.Reproduction != "" && slices.Contains(p.ids, e.Reproduction)
-}
-
-// prompts loads a prompt pack that is not the program's own.
-func (p *planner) prompts(ctx context.Context) func(artifacts.Ref) (*cxreasonbench.Pack, error) {
-	return func(ref artifacts.Ref) (*cxreasonbench.Pack, error) {
-		data, err := p.o.Store.Get(ctx, ref)
-		if err != nil {
-			return nil, fmt.Errorf("prompt pack of the plan: %w", err)
-		}
-		return derive.ParsePrompts(data)
-	}
 }
 
 func (p *planner) note(format string, args ...any) {

@@ -50,6 +50,12 @@ type stepRow struct {
 	why reasons
 }
 
+// lacks counts a key that will be run, and explains it by the base's key at the same place.
+func (r *stepRow) lacks(doc artifacts.KeyDoc, other *artifacts.KeyDoc) error {
+	r.missing(1)
+	return r.why.add(doc, other)
+}
+
 func (p *planner) step(name string) *stepRow {
 	r := p.steps[name]
 	if r == nil {
@@ -59,22 +65,24 @@ func (p *planner) step(name string) *stepRow {
 	return r
 }
 
-// one counts one key of a step and returns its record; reason explains a missing one.
+// one counts one key of a step and returns its record; other is the base's key, which explains
+// a missing one.
 func (p *planner) one(ctx context.Context, doc artifacts.KeyDoc, other *artifacts.KeyDoc) (catalog.Entry, bool, error) {
 	e, ok, err := p.present(ctx, doc)
 	if err != nil {
 		return e, false, err
 	}
+	key, err := doc.Key()
+	if err != nil {
+		return e, false, err
+	}
+	p.know(key)
 	row := p.step(doc.Step)
 	if ok {
 		row.found(p.mine(e), 1)
-	} else {
-		row.missing(1)
-		row.why.add(doc, other)
+		return e, true, nil
 	}
-	key, err := doc.Key()
-	p.know(key)
-	return e, ok, err
+	return e, false, row.lacks(doc, other)
 }
 
 // know remembers a key that is needed.
@@ -122,28 +130,34 @@ const mostOpen = 3
 const mostCompared = 1000
 
 // add explains a missing key by the base's key at the same place, nil for none.
-func (r *reasons) add(doc artifacts.KeyDoc, other *artifacts.KeyDoc) {
+func (r *reasons) add(doc artifacts.KeyDoc, other *artifacts.KeyDoc) error {
 	if other == nil {
 		if r.openKeys++; len(r.open) < mostOpen {
 			r.open = append(r.open, doc)
 		}
-		return
+		return nil
 	}
 	// Where very many keys have one reason, the others have it, too.
 	if r.compared++; r.compared > mostCompared && len(r.list) == 1 {
 		r.list[0].Keys++
-		return
+		return nil
 	}
 	key, err := doc.Key()
 	if err != nil {
-		return
+		return err
 	}
-	if d, ok := firstDifference(doc, *other); ok {
-		r.merge(Reason{Field: d.Field, Ours: d.Ours, Other: d.Other, Keys: 1, Example: key})
-		return
+	c, err := compareKeys(doc, *other)
+	if err != nil {
+		return err
 	}
-	// The base needed the same key, and its record is gone.
-	r.merge(Reason{Field: "record", Ours: "gone", Other: "was there", Keys: 1, Example: key})
+	// Where nothing differs the base needed the same key, and its record is gone.
+	one := Reason{Field: "record", Ours: "gone", Other: "was there", Keys: 1, Example: key}
+	if len(c.Differs) > 0 {
+		d := c.Differs[0]
+		one.Field, one.Ours, one.Other = d.Field, d.Ours, d.Other
+	}
+	r.merge(one)
+	return nil
 }
 
 // after explains keys that are not known before another step has run.
@@ -166,17 +180,16 @@ func (r *reasons) merge(one Reason) {
 	r.list = append(r.list, one)
 }
 
-func firstDifference(a, b artifacts.KeyDoc) (provenance.Difference, bool) {
-	x, errX := a.Canonical()
-	y, errY := b.Canonical()
-	if errX != nil || errY != nil {
-		return provenance.Difference{}, false
+func compareKeys(a, b artifacts.KeyDoc) (provenance.Comparison, error) {
+	x, err := a.Canonical()
+	if err != nil {
+		return provenance.Comparison{}, err
 	}
-	c, err := provenance.Compare(x, y)
-	if err != nil || len(c.Differs) == 0 {
-		return provenance.Difference{}, false
+	y, err := b.Canonical()
+	if err != nil {
+		return provenance.Comparison{}, err
 	}
-	return c.Differs[0], true
+	return provenance.Compare(x, y)
 }
 
 // mostNear is with how many recorded keys one is compared.
