@@ -1,6 +1,7 @@
 package overlaystore
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -125,7 +126,7 @@ func (b *Bucket) below(ctx context.Context, name string, opts *artifacts.PutOpti
 	if !opts.IfAbsent && opts.IfMatch == "" {
 		return nil
 	}
-	_, info, err := b.base.Read(ctx, name)
+	_, info, err := b.base.Read(ctx, name) // Stat need not know the version
 	switch {
 	case errors.Is(err, artifacts.ErrNotFound):
 		return nil // the top layer answers
@@ -144,7 +145,7 @@ func (b *Bucket) Copy(ctx context.Context, from, to string) error {
 	if err != nil {
 		return err
 	}
-	_, err = b.Put(ctx, to, strings.NewReader(string(data)), artifacts.PutOptions{})
+	_, err = b.Put(ctx, to, bytes.NewReader(data), artifacts.PutOptions{})
 	return err
 }
 

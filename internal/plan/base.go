@@ -1,11 +1,11 @@
 package plan
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 
 	"cxrepro/artifacts"
 	"cxrepro/experiments"
@@ -65,16 +65,12 @@ func (b *base) openFindings(ctx context.Context) (err error) {
 		return err
 	}
 	for _, ref := range b.receipt.Assessed {
-		list, err := get[contract.Packed](ctx, b.docs, ref)
+		err := eachPacked(ctx, b.docs, ref, func(w contract.Assessed) error {
+			b.assessed = append(b.assessed, w)
+			return nil
+		})
 		if err != nil {
 			return err
-		}
-		for _, item := range list.Items {
-			w, err := get[contract.Assessed](ctx, b.docs, item.Ref)
-			if err != nil {
-				return err
-			}
-			b.assessed = append(b.assessed, w)
 		}
 	}
 	for i := range b.assessed {
@@ -151,7 +147,7 @@ func (b *base) otherData(p *derive.Plan) string {
 func sameJSON(a, b any) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)
-	return errX == nil && errY == nil && reflect.DeepEqual(x, y)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
 // knows reports whether the base has an image.

@@ -60,39 +60,24 @@ func (b *base) loadEvaluation(ctx context.Context, at int) (*baseEvaluation, err
 			}
 		}
 	}
-	list, err := get[contract.Packed](ctx, b.docs, b.receipt.Accounts[at])
-	if err != nil {
-		return nil, err
-	}
-	for _, item := range list.Items {
-		calls, err := get[contract.CallsDoc](ctx, b.docs, item.Ref)
-		if err != nil {
-			return nil, err
-		}
-		e.accounts[calls.Task] = append(e.accounts[calls.Task], calls.Calls...)
-	}
-	return e, nil
+	err = eachPacked(ctx, b.docs, b.receipt.Accounts[at], func(page contract.CallsDoc) error {
+		e.accounts[page.Task] = append(e.accounts[page.Task], page.Calls...)
+		return nil
+	})
+	return e, err
 }
 
 func (b *base) loadCourses(ctx context.Context, e *baseEvaluation, path cxreasonbench.Path, task cxreasonbench.Task, list artifacts.Ref) error {
 	if list.IsZero() {
 		return nil
 	}
-	packed, err := get[contract.Packed](ctx, b.docs, list)
-	if err != nil {
-		return err
-	}
-	for _, item := range packed.Items {
-		page, err := get[contract.DialoguesDoc](ctx, b.docs, item.Ref)
-		if err != nil {
-			return err
-		}
+	return eachPacked(ctx, b.docs, list, func(page contract.DialoguesDoc) error {
 		for i := range page.Dialogues {
 			d := &page.Dialogues[i]
 			e.courses[coursePlace{path, task, b.bench.Cases[d.Case].ID}] = d
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // course is what became of a dialogue; nil where there was none.

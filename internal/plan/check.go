@@ -182,15 +182,7 @@ func accounts(ctx context.Context, docs *documents, r *contract.Receipt) (map[st
 	}
 	seen := map[artifacts.Digest]bool{}
 	for i, of := range p.Evaluations() {
-		list, err := get[contract.Packed](ctx, docs, r.Accounts[i])
-		if err != nil {
-			return nil, err
-		}
-		for _, item := range list.Items {
-			page, err := get[contract.CallsDoc](ctx, docs, item.Ref)
-			if err != nil {
-				return nil, err
-			}
+		err := eachPacked(ctx, docs, r.Accounts[i], func(page contract.CallsDoc) error {
 			for _, call := range page.Calls {
 				name := rowOf(ledger.KindModel, of.Model.Name, of.Sampling)
 				if call.Count.Kind == ledger.KindJudge {
@@ -211,6 +203,10 @@ func accounts(ctx context.Context, docs *documents, r *contract.Receipt) (map[st
 				sum.Usage = sum.Usage.Add(one.Usage)
 				sum.Cost += one.Cost
 			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
 	return out, nil
@@ -272,15 +268,7 @@ func (b *Branch) read(ctx context.Context, docs *documents, list artifacts.Ref) 
 	if list.IsZero() {
 		return nil
 	}
-	packed, err := get[contract.Packed](ctx, docs, list)
-	if err != nil {
-		return err
-	}
-	for _, item := range packed.Items {
-		page, err := get[contract.DialoguesDoc](ctx, docs, item.Ref)
-		if err != nil {
-			return err
-		}
+	return eachPacked(ctx, docs, list, func(page contract.DialoguesDoc) error {
 		for _, d := range page.Dialogues {
 			b.Dialogues++
 			end := "undetermined"
@@ -289,6 +277,6 @@ func (b *Branch) read(ctx context.Context, docs *documents, list artifacts.Ref) 
 			}
 			b.Ends = contract.AddCount(b.Ends, end, 1)
 		}
-	}
-	return nil
+		return nil
+	})
 }

@@ -53,6 +53,24 @@ func get[T any](ctx context.Context, d *documents, ref artifacts.Ref) (T, error)
 	return v, nil
 }
 
+// eachPacked reads the documents of a Packed list one after the other.
+func eachPacked[T any](ctx context.Context, d *documents, list artifacts.Ref, fn func(T) error) error {
+	packed, err := get[contract.Packed](ctx, d, list)
+	if err != nil {
+		return err
+	}
+	for _, item := range packed.Items {
+		doc, err := get[T](ctx, d, item.Ref)
+		if err != nil {
+			return err
+		}
+		if err := fn(doc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // pack returns what loads a prompt pack that is not the program's own.
 func (d *documents) pack(ctx context.Context) func(artifacts.Ref) (*cxreasonbench.Pack, error) {
 	return func(ref artifacts.Ref) (*cxreasonbench.Pack, error) {

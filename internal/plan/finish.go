@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"cxrepro/artifacts"
-	"cxrepro/experiments"
 	"cxrepro/internal/catalog"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/dialogue"
@@ -255,7 +254,7 @@ func (p *planner) staleImages(step string) amount {
 	if b.data == nil || p.data == nil {
 		return amount{}
 	}
-	same := b.pl.Inference() == p.pl.Inference() && sameImport(b.pl.Spec.Masks.Import, p.pl.Spec.Masks.Import)
+	same := b.pl.Inference() == p.pl.Inference() && sameJSON(b.pl.Spec.Masks.Import, p.pl.Spec.Masks.Import)
 	if step == contract.StepPixelFacts {
 		same = b.pl.Decoding == p.pl.Decoding
 	}
@@ -267,5 +266,3 @@ func (p *planner) staleImages(step string) amount {
 	}
 	return span(0, float64(b.data.Images))
 }
-
-func sameImport(x, y *experiments.Import) bool { return sameJSON(x, y) }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"strings"
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/catalog"
@@ -279,13 +280,8 @@ func (p *planner) surelyNew(ctx context.Context, doc artifacts.KeyDoc, unknown f
 	return true, nil
 }
 
-func cutInput(field string) (name string, ok bool) {
-	const prefix = "inputs."
-	if len(field) > len(prefix) && field[:len(prefix)] == prefix {
-		return field[len(prefix):], true
-	}
-	return field, false
-}
+// cutInput returns the name of an input that differs; ok is false for other fields.
+func cutInput(field string) (name string, ok bool) { return strings.CutPrefix(field, "inputs.") }
 
 // unsure counts one key with unknown parts.
 func (p *planner) unsure(ctx context.Context, doc artifacts.KeyDoc, after string, unknown func(input string) bool) error {

@@ -99,6 +99,7 @@ func whyCalls(r CallRow) string {
 }
 
 func reasonInWords(r Reason) string {
+	_, input := cutInput(r.Field)
 	switch {
 	case r.After != "":
 		return "after " + r.After
@@ -106,7 +107,7 @@ func reasonInWords(r Reason) string {
 		return "nothing like it is recorded"
 	case r.Field == "record":
 		return "its record is gone"
-	case strings.HasPrefix(r.Field, "inputs."):
+	case input:
 		return r.Field + " is another one"
 	}
 	return fmt.Sprintf("%s is %s, was %s", r.Field, clip(r.Ours), clip(r.Other))
