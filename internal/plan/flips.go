@@ -63,9 +63,10 @@ func (f *flips) judge(ctx context.Context, task chexstruct.Task, entries []contr
 	if len(rows.Rows) != len(entries) {
 		return f.blind(one, entries)
 	}
+	tried := one.clone() // rows of a window that turns out to need masks are not counted
 	for i := range rows.Rows {
 		row := &rows.Rows[i]
-		next, ok, err := f.row(one, task, entries[i], row.Finding)
+		next, ok, err := f.row(tried, task, entries[i], row.Finding)
 		if err != nil {
 			return artifacts.Ref{}, fmt.Errorf("%s of image %s: %w", task, row.Image.Short(), err)
 		}
@@ -74,7 +75,14 @@ func (f *flips) judge(ctx context.Context, task chexstruct.Task, entries []contr
 		}
 		row.Finding = next
 	}
+	*one = *tried
 	return f.p.docs.put(ctx, rows, contract.FindingsMediaType)
+}
+
+func (f *Flip) clone() *Flip {
+	c := *f
+	c.Labels, c.Statuses, c.Checks = slices.Clone(f.Labels), slices.Clone(f.Statuses), slices.Clone(f.Checks)
+	return &c
 }
 
 // blind counts every image of a window: which of them change needs masks.
