@@ -71,7 +71,7 @@ func Compare(ctx context.Context, store *artifacts.Repository, f *Forecast, r *c
 	}
 	c := &Check{Format: CheckFormat, Reproduction: r.Reproduction, Plan: r.Plan.Digest, Verdicts: []Verdict{}, Branches: []Branch{}}
 	if f.Finished {
-		c.finished(r)
+		c.finished(f, r)
 		return c, nil
 	}
 	c.steps(f, r)
@@ -83,9 +83,14 @@ func Compare(ctx context.Context, store *artifacts.Repository, f *Forecast, r *c
 	return c, c.branches(ctx, docs, r)
 }
 
-// finished is about a reproduction that had ended before the plan was made: nothing was to run.
-func (c *Check) finished(r *contract.Receipt) {
-	c.counted("reproduction finished before", sure(1).figure(), 1)
+// finished is about a reproduction that had ended before the plan was made: nothing was to run,
+// so that the receipt is still that of then.
+func (c *Check) finished(f *Forecast, r *contract.Receipt) {
+	before := 0.0
+	if !r.Ended.After(f.Made) {
+		before = 1
+	}
+	c.counted("reproduction finished before", sure(1).figure(), before)
 }
 
 // counted judges a count: it must be what was said.

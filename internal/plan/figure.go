@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -103,6 +104,23 @@ func (f Figure) amount() amount {
 		return a
 	}
 	return dark()
+}
+
+// UnmarshalJSON reads a figure.
+//
+// Errors: one whose mark needs a number that is not there, or that no plan has.
+func (f *Figure) UnmarshalJSON(data []byte) error {
+	type plain Figure
+	var p plain
+	if err := json.Unmarshal(data, &p); err != nil {
+		return err
+	}
+	whole := p.Mark == Unknown || p.Mark == Exact && p.Value != nil || p.Mark == Between && p.Low != nil && p.High != nil
+	if !whole {
+		return fmt.Errorf("figure %s is neither exact, nor between two numbers, nor unknown", data)
+	}
+	*f = Figure(p)
+	return nil
 }
 
 // Add sums figures: unknown with anything is unknown.

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
+
+	"cxrepro/internal/contract"
 )
 
 func TestFigures(t *testing.T) {
@@ -35,6 +38,27 @@ func TestFigures(t *testing.T) {
 	// What is unknown is no number in any form.
 	if text, _ := json.Marshal(dark().figure()); string(text) != `{"mark":"unknown"}` {
 		t.Errorf("unknown: %s", text)
+	}
+}
+
+// TestFigureOfAFile refuses figures of a file without the numbers that they need.
+func TestFigureOfAFile(t *testing.T) {
+	for _, text := range []string{`{}`, `{"mark":"exact"}`, `{"mark":"between","low":1}`, `{"mark":"sure","value":1}`, `7`} {
+		var f Figure
+		if err := json.Unmarshal([]byte(text), &f); err == nil {
+			t.Errorf("%s was read as %s", text, f)
+		}
+	}
+}
+
+// TestFinished holds that a plan of a finished reproduction is right only if the receipt is older.
+func TestFinished(t *testing.T) {
+	made := time.Unix(100, 0)
+	for ended, want := range map[time.Time]string{made.Add(-time.Second): VerdictEqual, made.Add(time.Second): VerdictOff} {
+		c, err := Compare(t.Context(), nil, &Forecast{Format: Format, Finished: true, Made: made}, &contract.Receipt{Ended: ended})
+		if err != nil || len(c.Verdicts) != 1 || c.Verdicts[0].Verdict != want {
+			t.Errorf("ended %v, planned %v: %+v, %v", ended, made, c, err)
+		}
 	}
 }
 
