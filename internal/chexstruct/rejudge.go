@@ -88,14 +88,15 @@ func Changes(t Task, was, now *Rules) []Change {
 }
 
 // Rejudge returns what a finding becomes under rules that differ in limits only, without a mask:
-// checks and label are made anew from what the finding holds. view is that of its picture.
+// checks and label are made anew from what the finding holds. view is that of its picture, and
+// changes are those of its task between the rules it was made under and now.
 //
 // ok is false where a differing row needs masks, or a value that it is compared with is absent.
 // Landmarks are those of the finding.
-func Rejudge(f Finding, view cxr.ViewPosition, was, now *Rules) (out Finding, ok bool) {
+func Rejudge(f Finding, view cxr.ViewPosition, changes []Change, now *Rules) (out Finding, ok bool) {
 	c := newAssessment(&Input{View: view}, now)
 	out = f
-	if out.Checks, ok = c.recheck(f.Task, f.Checks, was); !ok {
+	if out.Checks, ok = c.recheck(f.Checks, changes); !ok {
 		return f, false
 	}
 	if out.Status == StatusNotEvaluable {
@@ -107,16 +108,16 @@ func Rejudge(f Finding, view cxr.ViewPosition, was, now *Rules) (out Finding, ok
 }
 
 // RejudgeFilter is Rejudge for the global filter.
-func RejudgeFilter(d FilterDecision, was, now *Rules) (out FilterDecision, ok bool) {
+func RejudgeFilter(d FilterDecision, changes []Change, now *Rules) (out FilterDecision, ok bool) {
 	out = d
-	out.Checks, ok = newAssessment(&Input{}, now).recheck(Global, d.Checks, was)
+	out.Checks, ok = newAssessment(&Input{}, now).recheck(d.Checks, changes)
 	return out, ok
 }
 
 // recheck applies the rows that differ to stored values.
-func (c *assessment) recheck(t Task, checks []Check, was *Rules) ([]Check, bool) {
+func (c *assessment) recheck(checks []Check, changes []Change) ([]Check, bool) {
 	out := append([]Check(nil), checks...)
-	for _, change := range Changes(t, was, c.rules) {
+	for _, change := range changes {
 		if !change.Stored {
 			return nil, false
 		}

@@ -33,7 +33,7 @@ func TestRejudge(t *testing.T) {
 						continue
 					}
 					after := mustAssess(t, c.Input, now, task)
-					if compareRejudged(t, c, task, before, after, was, now) {
+					if compareRejudged(t, c, task, before, after, changes, now) {
 						flips++
 					}
 				}
@@ -46,7 +46,7 @@ func TestRejudge(t *testing.T) {
 }
 
 // compareRejudged compares the stored form of one section, and reports whether it changed.
-func compareRejudged(t *testing.T, c *Case, task Task, before, after *Result, was, now *Rules) bool {
+func compareRejudged(t *testing.T, c *Case, task Task, before, after *Result, changes []Change, now *Rules) bool {
 	t.Helper()
 	text := func(v any) string {
 		b, err := json.Marshal(v)
@@ -60,7 +60,7 @@ func compareRejudged(t *testing.T, c *Case, task Task, before, after *Result, wa
 		if err := json.Unmarshal([]byte(text(before.Global)), &d); err != nil {
 			t.Fatal(err)
 		}
-		got, ok := RejudgeFilter(d, was, now)
+		got, ok := RejudgeFilter(d, changes, now)
 		if !ok || text(got) != text(after.Global) {
 			t.Errorf("%s: %t\n got %s\nwant %s", task, ok, text(got), text(after.Global))
 		}
@@ -74,9 +74,9 @@ func compareRejudged(t *testing.T, c *Case, task Task, before, after *Result, wa
 		if err := json.Unmarshal([]byte(text(f)), &stored); err != nil {
 			t.Fatal(err)
 		}
-		got, ok := Rejudge(stored, c.Input.View, was, now)
+		got, ok := Rejudge(stored, c.Input.View, changes, now)
 		if want := text(after.Findings[0]); !ok || text(got) != want {
-			t.Errorf("%s, %+v: %t\n got %s\nwant %s", task, Changes(task, was, now), ok, text(got), want)
+			t.Errorf("%s, %+v: %t\n got %s\nwant %s", task, changes, ok, text(got), want)
 		}
 		return text(got) != text(f)
 	}

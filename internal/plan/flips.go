@@ -14,11 +14,15 @@ import (
 
 // flips judges recorded findings anew under the plan's limits, and counts what changes.
 type flips struct {
-	p      *planner
-	byTask map[chexstruct.Task]*Flip
+	p *planner
+	// changes are the rows that differ, and byTask what follows, by task.
+	changes map[chexstruct.Task][]chexstruct.Change
+	byTask  map[chexstruct.Task]*Flip
 }
 
-func newFlips(p *planner) *flips { return &flips{p: p, byTask: map[chexstruct.Task]*Flip{}} }
+func newFlips(p *planner) *flips {
+	return &flips{p: p, changes: map[chexstruct.Task][]chexstruct.Change{}, byTask: map[chexstruct.Task]*Flip{}}
+}
 
 func (f *flips) list() []Flip {
 	out := []Flip{}
@@ -46,8 +50,11 @@ func (f *flips) of(task chexstruct.Task, changes []chexstruct.Change) *Flip {
 // judge returns the findings that assessing a window under the plan's limits will give, judged
 // out of those that the base recorded over the same inputs; zero where masks are needed.
 func (f *flips) judge(ctx context.Context, task chexstruct.Task, entries []contract.Entry, old *contract.Assessed) (artifacts.Ref, error) {
-	was, now := f.p.base.pl.Rules, f.p.pl.Rules
-	changes := chexstruct.Changes(task, was, now)
+	changes, known := f.changes[task]
+	if !known {
+		changes = chexstruct.Changes(task, f.p.base.pl.Rules, f.p.pl.Rules)
+		f.changes[task] = changes
+	}
 	at := slices.IndexFunc(old.Tasks, func(t contract.AssessedTask) bool { return t.Task == task.String() })
 	if at < 0 || len(changes) == 0 {
 		return artifacts.Ref{}, nil // a task that was not assessed, or whose record is gone
@@ -66,7 +73,7 @@ func (f *flips) judge(ctx context.Context, task chexstruct.Task, entries []contr
 	tried := one.clone() // rows of a window that turns out to need masks are not counted
 	for i := range rows.Rows {
 		row := &rows.Rows[i]
-		next, ok, err := f.row(tried, task, entries[i], row.Finding)
+		next, ok, err := f.row(tried, task, changes, entries[i], row.Finding)
 		if err != nil {
 			return artifacts.Ref{}, fmt.Errorf("%s of image %s: %w", task, row.Image.Short(), err)
 		}
@@ -93,14 +100,14 @@ func (f *flips) blind(one *Flip, entries []contract.Entry) (artifacts.Ref, error
 }
 
 // row judges one image anew.
-func (f *flips) row(one *Flip, task chexstruct.Task, e contract.Entry, stored json.RawMessage) (next json.RawMessage, ok bool, err error) {
-	was, now := f.p.base.pl.Rules, f.p.pl.Rules
+func (f *flips) row(one *Flip, task chexstruct.Task, changes []chexstruct.Change, e contract.Entry, stored json.RawMessage) (next json.RawMessage, ok bool, err error) {
+	now := f.p.pl.Rules
 	if task == chexstruct.Global {
 		var d chexstruct.FilterDecision
 		if err := json.Unmarshal(stored, &d); err != nil {
 			return nil, false, err
 		}
-		g, ok := chexstruct.RejudgeFilter(d, was, now)
+		g, ok := chexstruct.RejudgeFilter(d, changes, now)
 		if !ok {
 			return nil, false, nil
 		}
@@ -115,7 +122,7 @@ func (f *flips) row(one *Flip, task chexstruct.Task, e contract.Entry, stored js
 		return nil, false, err
 	}
 	view, _ := cxr.ParseView(e.View)
-	after, ok := chexstruct.Rejudge(before, view, was, now)
+	after, ok := chexstruct.Rejudge(before, view, changes, now)
 	if !ok {
 		return nil, false, nil
 	}
