@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -15,6 +14,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"cxrepro/internal/sourcetree"
 )
 
 // serverModule is the S3 server's folder in the source tree.
@@ -29,9 +30,9 @@ func BuildS3(ctx context.Context, progress func(string)) (string, error) {
 	if p := os.Getenv("CXREPRO_S3SERVER"); p != "" {
 		return p, nil
 	}
-	root, err := sourceRoot()
+	root, err := sourcetree.Root(serverModule + "/go.mod")
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("%w, or set CXREPRO_S3SERVER to the program", err)
 	}
 	module := filepath.Join(root, filepath.FromSlash(serverModule))
 	id, err := sourceID(module)
@@ -91,30 +92,6 @@ func cacheFolder() (string, error) {
 		dir = filepath.Join(base, "cxrepro")
 	}
 	return dir, os.MkdirAll(dir, 0o755)
-}
-
-// sourceRoot finds the source tree from the working folder, as tests have it, or from
-// where this file was compiled.
-func sourceRoot() (string, error) {
-	var starts []string
-	if wd, err := os.Getwd(); err == nil {
-		starts = append(starts, wd)
-	}
-	if _, file, _, ok := runtime.Caller(0); ok && filepath.IsAbs(file) {
-		starts = append(starts, filepath.Dir(file))
-	}
-	for _, dir := range starts {
-		for {
-			if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(serverModule), "go.mod")); err == nil {
-				return dir, nil
-			}
-			if dir == filepath.Dir(dir) {
-				break
-			}
-			dir = filepath.Dir(dir)
-		}
-	}
-	return "", errors.New("the source tree with " + serverModule + " is not here; run from a checkout, or set CXREPRO_S3SERVER to the program")
 }
 
 // sourceID is 12 hex digits over the module's files and the Go version.

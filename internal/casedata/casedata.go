@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sort"
 	"strings"
 	"testing"
@@ -24,16 +23,18 @@ import (
 	"cxrepro/internal/dataset"
 	"cxrepro/internal/datause"
 	"cxrepro/internal/mask"
+	"cxrepro/internal/sourcetree"
 )
 
 // Dir returns the folder of the golden case files.
 func Dir(t testing.TB) string {
 	t.Helper()
-	_, here, _, ok := runtime.Caller(0)
-	if !ok {
-		t.Fatal("no caller information")
+	const golden = "internal/chexstruct/testdata/golden"
+	root, err := sourcetree.Root(golden)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return filepath.Join(filepath.Dir(here), "..", "chexstruct", "testdata", "golden")
+	return filepath.Join(root, filepath.FromSlash(golden))
 }
 
 // Files returns the first n golden cases as a data set folder: file name to bytes.

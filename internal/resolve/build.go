@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"cxrepro/internal/sourcetree"
 )
 
 // nestedModule is the server program's folder in the source tree.
@@ -104,36 +106,16 @@ func sealed(path string, say func(string, ...any)) bool {
 	return cached(path, strings.TrimSpace(string(want)), say)
 }
 
-// sourceRoot finds the source tree: the folder given, else the nearest parent of the
-// working folder, else where this file was compiled.
+// sourceRoot finds the source tree: the folder given, else the one that this runs in.
 func sourceRoot(given string) (string, error) {
-	if given != "" {
-		if isRoot(given) {
-			return filepath.Abs(given)
-		}
-		return "", fmt.Errorf("%s holds no %s/go.mod", given, nestedModule)
+	const holds = nestedModule + "/go.mod"
+	if given == "" {
+		return sourcetree.Root(holds)
 	}
-	if wd, err := os.Getwd(); err == nil {
-		for dir := wd; ; dir = filepath.Dir(dir) {
-			if isRoot(dir) {
-				return dir, nil
-			}
-			if dir == filepath.Dir(dir) {
-				break
-			}
-		}
+	if sourcetree.Is(given, holds) {
+		return filepath.Abs(given)
 	}
-	if _, file, _, ok := runtime.Caller(0); ok && filepath.IsAbs(file) {
-		if dir := filepath.Join(filepath.Dir(file), "..", ".."); isRoot(dir) {
-			return dir, nil
-		}
-	}
-	return "", errors.New("the source tree is not here; hint: run from a checkout of this project")
-}
-
-func isRoot(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, filepath.FromSlash(nestedModule), "go.mod"))
-	return err == nil
+	return "", fmt.Errorf("%s holds no %s", given, holds)
 }
 
 // sourceDigest names the nested module's sources and the toolchain: 12 hex digits over

@@ -8,19 +8,19 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 
 	"cxrepro/internal/dataset"
 	"cxrepro/internal/datause"
+	"cxrepro/internal/sourcetree"
 )
 
 // Root is the main module's folder.
 func Root() string {
-	_, here, _, ok := runtime.Caller(0)
-	if !ok {
+	root, err := sourcetree.Root("infra/bench/go.mod")
+	if err != nil {
 		return "../.."
 	}
-	return filepath.Join(filepath.Dir(here), "..", "..", "..")
+	return root
 }
 
 // Build makes the program of this tree in a folder and returns its path.
