@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -59,11 +59,11 @@ runs no model.
 
 --out writes the plan as JSON; after the run, ` + "`cxrepro receipt RUN --plan FILE`" + ` says what came of it.
 
-With --json: {"format","plan","reproduction","finished","data","against","steps":[{"step",
-"needed","reused","done","run","stale","seconds","why":[{"field","ours","other","after","keys",
-"example"}]}],"calls":[{"kind","card","sampling","needed","reused","done","run","prompt_tokens",
-"completion_tokens","cost","currency","seconds","why"}],"flips":[...],"totals":{...},"notes"};
-a figure is {"mark":"exact","value"}, {"mark":"between","low","high","expected"} or
+With --json: {"format","name","paper","plan","reproduction","finished","data","against","made",
+"steps":[{"step","needed","reused","done","run","stale","seconds","why":[{"field","ours","other",
+"after","keys","example"}]}],"calls":[{"kind","card","sampling","needed","reused","done","run",
+"prompt_tokens","completion_tokens","cost","currency","seconds","why"}],"tasks":[{"task","needed",
+"run"}],"flips":[...],"totals":{...},"notes"}; a figure is {"mark":"exact","value"}, {"mark":"between","low","high","expected"} or
 {"mark":"unknown"}.
 
 Exit codes: 0 planned; 2 usage, spec or data; 6 store unreachable.`,
@@ -117,11 +117,7 @@ func (a *app) forecast(ctx context.Context, file string, f forecastFlags) (made 
 	if err := w.open(ctx, file); err != nil {
 		return nil, err
 	}
-	defer func() {
-		if w.index != nil {
-			err = errors.Join(err, w.index.Close())
-		}
-	}()
+	defer func() { err = errors.Join(err, w.index.Close()) }()
 	if err := w.base(ctx); err != nil {
 		return nil, err
 	}
@@ -180,15 +176,8 @@ func (w *forecaster) base(ctx context.Context) error {
 	}
 	which := w.f.against
 	if which == "" {
-		if named := w.planned.spec.Name; len(list) > 0 {
-			for _, r := range list {
-				if r.Name == named && withReceipt(r) {
-					which = named
-					break
-				}
-			}
-		}
-		if which == "" {
+		which = w.planned.spec.Name
+		if !slices.ContainsFunc(list, func(r *remembered) bool { return r.Name == which && withReceipt(r) }) {
 			return nil
 		}
 	}
@@ -309,8 +298,7 @@ func readForecast(file string) (*forecast.Forecast, error) {
 		return nil, usageError("name the file that `cxrepro plan --out` wrote", "--plan: %v", err)
 	}
 	var made forecast.Forecast
-	d := json.NewDecoder(bytes.NewReader(data))
-	if err := d.Decode(&made); err != nil || made.Format != forecast.Format {
+	if err := json.Unmarshal(data, &made); err != nil || made.Format != forecast.Format {
 		return nil, usageError("name the file that `cxrepro plan --out` wrote", "--plan: %s is no plan of format %s", file, forecast.Format)
 	}
 	return &made, nil
