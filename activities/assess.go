@@ -18,43 +18,49 @@ import (
 // AssessWindow measures one window: all tasks of the plan, one record per task. Tasks that
 // have a record are not measured again.
 func (a *Activities) AssessWindow(ctx context.Context, in contract.WindowInput) (contract.ChunkResult, error) {
-	pl, err := a.plan(ctx, in.Plan)
+	out, missing, err := a.assessWindow(ctx, in)
+	if err == nil && missing > 0 {
+		err = fail(contract.ErrTypeInputChanged, "window %d: %d of %d images have no masks; run again to make them", in.Window, missing, out.Totals.Items)
+	}
 	if err != nil {
 		return contract.ChunkResult{}, err
+	}
+	return out, nil
+}
+
+// assessWindow assesses a window, unless images of it have no masks: then it says how many.
+func (a *Activities) assessWindow(ctx context.Context, in contract.WindowInput) (result contract.ChunkResult, missing int, err error) {
+	pl, err := a.plan(ctx, in.Plan)
+	if err != nil {
+		return result, 0, err
 	}
 	data, err := a.dataset(ctx, in.Manifest)
 	if err != nil {
-		return contract.ChunkResult{}, err
+		return result, 0, err
 	}
 	entries, err := data.Window(ctx, in.Window)
 	if err != nil {
-		return contract.ChunkResult{}, err
+		return result, 0, err
 	}
 	p := a.beat(ctx, len(entries))
 	defer p.close()
-	w, missing, err := a.openWindow(p, pl, entries)
-	if err != nil {
-		return contract.ChunkResult{}, err
-	}
-	if missing > 0 {
-		return contract.ChunkResult{}, fail(contract.ErrTypeInputChanged, "window %d: %d of %d images have no masks; run again to make them", in.Window, missing, len(entries))
-	}
 	t := &tally{effort: effort{reproduction: in.Reproduction, ingest: in.Ingest, id: in.Reproduction}}
+	t.totals.Items = len(entries)
+	w, missing, err := a.openWindow(p, pl, entries)
+	if err != nil || missing > 0 {
+		return contract.ChunkResult{Totals: t.totals}, missing, err
+	}
 	records, err := w.records(p, t)
 	if err != nil {
-		return contract.ChunkResult{}, err
+		return result, 0, err
 	}
 	out := contract.Assessed{Window: in.Window, Inputs: w.ref}
 	for i, task := range pl.Tasks {
 		out.Tasks = append(out.Tasks, contract.AssessedTask{Task: task.String(), Key: records[i].Key, Result: records[i].Result})
 	}
 	ref, err := putJSON(p.work, a.opts.Store, out, contract.AssessedMediaType)
-	if err != nil {
-		return contract.ChunkResult{}, err
-	}
-	t.totals.Items = len(entries)
 	t.totals.Workers = contract.AddCount(nil, a.opts.Owner.Worker, 1)
-	return contract.ChunkResult{Output: ref, Totals: t.totals}, nil
+	return contract.ChunkResult{Output: ref, Totals: t.totals}, 0, err
 }
 
 // window is one window with the references of everything its tasks read.

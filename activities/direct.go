@@ -2,12 +2,10 @@ package activities
 
 import (
 	"context"
-	"errors"
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxreasonbench"
-	"cxrepro/internal/derive"
 )
 
 // ReadDataset reads a plan's data set in this process, without a workflow: scan, every chunk,
@@ -56,7 +54,8 @@ func (a *Activities) DrawCases(ctx context.Context, plan, manifest artifacts.Ref
 	return d.draw(quotas)
 }
 
-// Computed is what Compute did.
+// Computed is what Compute did: WithoutMasks counts windows that were left out because an image
+// of theirs has no masks, Cases those of the benchmark.
 type Computed struct {
 	Windows      int
 	WithoutMasks int
@@ -78,17 +77,13 @@ func (a *Activities) Compute(ctx context.Context, plan, manifest artifacts.Ref, 
 	out := Computed{Windows: len(data.Manifest.Chunks())}
 	var items []contract.PackItem
 	for i := range out.Windows {
-		masks, err := a.haveMasks(ctx, pl, data, i)
+		chunk, missing, err := a.assessWindow(ctx, contract.WindowInput{Plan: plan, Manifest: manifest, Window: i, Reproduction: effort})
 		if err != nil {
 			return out, err
 		}
-		if !masks {
+		if missing > 0 {
 			out.WithoutMasks++
 			continue
-		}
-		chunk, err := a.AssessWindow(ctx, contract.WindowInput{Plan: plan, Manifest: manifest, Window: i, Reproduction: effort})
-		if err != nil {
-			return out, err
 		}
 		items = append(items, contract.PackItem{Index: i, Ref: chunk.Output})
 	}
@@ -110,24 +105,4 @@ func (a *Activities) Compute(ctx context.Context, plan, manifest artifacts.Ref, 
 	}
 	out.Cases = drawn.Cases
 	return out, nil
-}
-
-// haveMasks reports whether every image of a window has its masks.
-func (a *Activities) haveMasks(ctx context.Context, pl *derive.Plan, data *derive.Dataset, i int) (bool, error) {
-	entries, err := data.Window(ctx, i)
-	if err != nil {
-		return false, err
-	}
-	for _, e := range entries {
-		key, err := pl.MasksKey(e).Key()
-		if err != nil {
-			return false, err
-		}
-		if _, err := a.opts.Store.Lookup(ctx, key); errors.Is(err, artifacts.ErrNotFound) {
-			return false, nil
-		} else if err != nil {
-			return false, err
-		}
-	}
-	return true, nil
 }
