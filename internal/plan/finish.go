@@ -2,8 +2,8 @@ package plan
 
 import (
 	"context"
+	"maps"
 	"slices"
-	"strings"
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/catalog"
@@ -14,17 +14,23 @@ import (
 
 // finish turns what was counted into rows and sums.
 func (p *planner) finish(ctx context.Context) error {
+	if err := p.finishSteps(ctx); err != nil {
+		return err
+	}
+	return p.finishCalls(ctx)
+}
+
+// minutes is a figure of seconds in minutes.
+func minutes(seconds amount) Figure { return seconds.times(1.0/60, 1.0/60, 1.0/60).figure() }
+
+func (p *planner) finishSteps(ctx context.Context) error {
 	times, err := p.o.Catalog.Durations(ctx)
 	if err != nil {
 		return err
 	}
-	costs, err := p.o.Catalog.CallCosts(ctx)
-	if err != nil {
-		return err
-	}
-	p.out.Steps, p.out.Calls = []StepRow{}, []CallRow{}
-	var steps, calls tally
-	gpu, cpu, endpoint := amount{}, amount{}, amount{}
+	p.out.Steps = []StepRow{}
+	var all tally
+	var gpu, cpu amount
 	for _, name := range stepOrder {
 		row := p.steps[name]
 		if row == nil {
@@ -43,41 +49,48 @@ func (p *planner) finish(ctx context.Context) error {
 		} else {
 			cpu = cpu.plus(seconds)
 		}
-		steps.add(row.tally)
+		all.add(row.tally)
 		p.out.Steps = append(p.out.Steps, StepRow{
 			Step: name, Needed: row.needed.figure(), Reused: row.reused.figure(), Done: row.done.figure(), Run: row.run.figure(),
 			Stale: stale.figure(), Seconds: seconds.figure(), Why: sorted(row.why.list),
 		})
 	}
 	t := &p.out.Totals
+	t.Steps, t.GPU, t.CPU = all.sum(), minutes(gpu), minutes(cpu)
+	return nil
+}
+
+func (p *planner) finishCalls(ctx context.Context) error {
+	costs, err := p.o.Catalog.CallCosts(ctx)
+	if err != nil {
+		return err
+	}
+	p.out.Calls = []CallRow{}
+	var all tally
+	var prompt, completion, seconds amount
 	money := map[string]amount{}
-	prompt, completion := amount{}, amount{}
 	for _, row := range p.calls {
 		if err := p.explainOpen(ctx, &row.why); err != nil {
 			return err
 		}
-		calls.add(row.tally)
-		out := CallRow{
-			Kind: row.kind, Card: row.card, Sampling: row.sampling, Needed: row.needed.figure(), Reused: row.reused.figure(),
-			Done: row.done.figure(), Run: row.run.figure(), Why: sorted(row.why.list),
-		}
+		all.add(row.tally)
 		c := p.priced(row, costs)
-		out.Prompt, out.Completion, out.Cost, out.Currency, out.Seconds = c.prompt.figure(), c.completion.figure(), c.cost.figure(), c.currency, c.seconds.figure()
-		prompt, completion, endpoint = prompt.plus(c.prompt), completion.plus(c.completion), endpoint.plus(c.seconds)
+		prompt, completion, seconds = prompt.plus(c.prompt), completion.plus(c.completion), seconds.plus(c.seconds)
 		if !c.cost.zero() {
 			money[c.currency] = money[c.currency].plus(c.cost)
 		}
-		p.out.Calls = append(p.out.Calls, out)
+		p.out.Calls = append(p.out.Calls, CallRow{
+			Kind: row.kind, Card: row.card, Sampling: row.sampling, Needed: row.needed.figure(), Reused: row.reused.figure(),
+			Done: row.done.figure(), Run: row.run.figure(), Prompt: c.prompt.figure(), Completion: c.completion.figure(),
+			Cost: c.cost.figure(), Currency: c.currency, Seconds: c.seconds.figure(), Why: sorted(row.why.list),
+		})
 	}
-	t.Steps, t.Calls = steps.sum(), calls.sum()
-	t.Prompt, t.Completion = prompt.figure(), completion.figure()
-	minutes := func(a amount) Figure { return a.times(1.0/60, 1.0/60, 1.0/60).figure() }
-	t.GPU, t.CPU, t.Endpoint = minutes(gpu), minutes(cpu), minutes(endpoint)
+	t := &p.out.Totals
+	t.Calls, t.Prompt, t.Completion, t.Endpoint = all.sum(), prompt.figure(), completion.figure(), minutes(seconds)
 	t.Cost = []Money{}
-	for currency, a := range money {
-		t.Cost = append(t.Cost, Money{Currency: currency, Amount: a.figure()})
+	for _, currency := range slices.Sorted(maps.Keys(money)) {
+		t.Cost = append(t.Cost, Money{Currency: currency, Amount: money[currency].figure()})
 	}
-	slices.SortFunc(t.Cost, func(x, y Money) int { return strings.Compare(x.Currency, y.Currency) })
 	return nil
 }
 
