@@ -102,13 +102,12 @@ func (s *Session) after(state State, score Score) CallBounds {
 		o.Draws[i].Score = score
 	}
 	next, step, err := Next(state, o)
-	if err != nil {
-		return CallBounds{} // only a question that is asked gets here
+	if err == nil && step.Kind == StepReselect {
+		next, _, err = Reselected(next, s.opts.ReviewCase, s.opts.ReviewShape)
 	}
-	if step.Kind == StepReselect {
-		if next, _, err = Reselected(next, s.opts.ReviewCase, s.opts.ReviewShape); err != nil {
-			return CallBounds{}
-		}
+	if err != nil {
+		// Only a question that is asked gets here, and NewSession checked the review.
+		panic("cxreasonbench: bounds: " + err.Error())
 	}
 	return s.possibleNext(next, nil)
 }
