@@ -72,14 +72,18 @@ func messageName(i int, r dialogue.Role) string {
 }
 
 // MessageDigest is the digest of a message's side and texts. Lengths keep two texts apart from
-// one; pictures are inputs of their own.
+// one; pictures are inputs of their own. Where a text stands after a picture the places of the
+// pictures are part of it; where all texts come first nothing needs to be said of them.
 func MessageDigest(m dialogue.Message) artifacts.Digest {
-	h := sha256.New()
+	h, mixed := sha256.New(), !m.TextsFirst()
 	h.Write([]byte(m.Role.String()))
 	for _, p := range m.Parts {
-		if p.Image == nil {
+		switch {
+		case p.Image == nil:
 			h.Write([]byte("\n" + strconv.Itoa(len(p.Text)) + ":"))
 			h.Write([]byte(p.Text))
+		case mixed:
+			h.Write([]byte("\npicture"))
 		}
 	}
 	var d artifacts.Digest

@@ -140,6 +140,36 @@ func TestMessageDigestsKeepTextsApart(t *testing.T) {
 	}
 }
 
+// TestMessageDigestsKnowTheOrder: texts before pictures keep the digest they always had, which
+// tells nothing of pictures; any other order has one of its own.
+func TestMessageDigestsKnowTheOrder(t *testing.T) {
+	a, b, p := dialogue.Part{Text: "a"}, dialogue.Part{Text: "b"}, dialogue.Part{Image: &artifacts.Ref{}}
+	message := func(parts ...dialogue.Part) dialogue.Message {
+		return dialogue.Message{Role: dialogue.User, Parts: parts}
+	}
+	for _, m := range []dialogue.Message{message(a, b), message(a, b, p), message(a, b, p, p)} {
+		if got, want := MessageDigest(m), artifacts.Sum([]byte("user\n1:a\n1:b")); got != want {
+			t.Errorf("%d parts, texts first: %s, want %s", len(m.Parts), got, want)
+		}
+	}
+	// By hand: sha256 over the same text.
+	if got, want := MessageDigest(message(p, a, p, b)), artifacts.Sum([]byte("user\npicture\n1:a\npicture\n1:b")); got != want {
+		t.Errorf("mixed: %s, want %s", got, want)
+	}
+	seen := map[artifacts.Digest]int{}
+	for i, m := range []dialogue.Message{
+		message(a, b, p, p), message(p, a, b, p), message(p, p, a, b), message(a, p, b, p), message(a, p, p, b), message(p, a, p, b), message(p, b, p, a),
+	} {
+		if j, there := seen[MessageDigest(m)]; there {
+			t.Errorf("orders %d and %d share a digest", i, j)
+		}
+		seen[MessageDigest(m)] = i
+	}
+	if d := MessageDigest(message(p, dialogue.Part{Text: "\npicture\n1:a"})); d == MessageDigest(message(p, p, a)) {
+		t.Error("a text that looks like a picture and a text is taken for them")
+	}
+}
+
 func TestCallOutcomeKey(t *testing.T) {
 	doc, err := CallKey(request())
 	if err != nil {

@@ -69,7 +69,6 @@ func TestValidate(t *testing.T) {
 		"no parts":             {Messages: []Message{{Role: User}}},
 		"a text or a picture":  {Messages: []Message{{Role: User, Parts: []Part{{Text: "q", Image: &r}}}}},
 		"only questions":       {Messages: []Message{{Role: System, Parts: []Part{{Image: &r}}}, {Role: User, Parts: []Part{{Text: "q"}}}}},
-		"a text after":         {Messages: []Message{{Role: User, Parts: []Part{{Image: &r}, {Text: "q"}}}}},
 	} {
 		if err := bad.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
@@ -77,6 +76,21 @@ func TestValidate(t *testing.T) {
 	}
 	if (Transcript{}).Validate() == nil {
 		t.Error("an empty transcript cannot be answered")
+	}
+}
+
+// TestOrderOfParts: any order can be sent; only a text after a picture is not texts first.
+func TestOrderOfParts(t *testing.T) {
+	r := ref("a")
+	q, p := Part{Text: "q"}, Part{Image: &r}
+	for _, c := range []struct {
+		parts []Part
+		first bool
+	}{{[]Part{q}, true}, {[]Part{p}, true}, {[]Part{q, q, p, p}, true}, {[]Part{p, q}, false}, {[]Part{q, p, q, p}, false}} {
+		m := Message{Role: User, Parts: c.parts}
+		if err := errorsOf(Transcript{Messages: []Message{m}}); err != nil || m.TextsFirst() != c.first {
+			t.Errorf("%v: texts first %t, want %t, %v", c.parts, m.TextsFirst(), c.first, err)
+		}
 	}
 }
 

@@ -84,6 +84,18 @@ func (m Message) Images() []artifacts.Ref {
 	return refs
 }
 
+// TextsFirst reports whether no text stands after a picture, the order of [Transcript.Ask].
+func (m Message) TextsFirst() bool {
+	picture := false
+	for _, p := range m.Parts {
+		if p.Image == nil && picture {
+			return false
+		}
+		picture = picture || p.Image != nil
+	}
+	return true
+}
+
 // Transcript is a conversation up to some point. Its methods return longer ones and leave the
 // receiver as it is. The zero value is an empty conversation.
 type Transcript struct {
@@ -141,7 +153,7 @@ func (t Transcript) Turns() int {
 
 // Validate reports every way in which t cannot be sent: no question at the end, sides that do
 // not alternate, a system message that is not the first, pictures of another side than the
-// user's, a part that is neither or both, a text after a picture.
+// user's, a part that is neither or both.
 func (t Transcript) Validate() error {
 	var wrong []error
 	say := func(i int, format string, args ...any) {
@@ -167,17 +179,13 @@ func (t Transcript) Validate() error {
 		if len(m.Parts) == 0 && m.Role != Assistant {
 			say(i, "no parts")
 		}
-		picture := false
 		for k, p := range m.Parts {
 			switch {
 			case (p.Text == "") == (p.Image == nil):
 				say(i, "part %d must be a text or a picture", k)
 			case p.Image != nil && m.Role != User:
 				say(i, "part %d: only questions have pictures", k)
-			case p.Text != "" && picture:
-				say(i, "part %d: a text after a picture", k)
 			}
-			picture = picture || p.Image != nil
 		}
 	}
 	if n := len(t.Messages); n == 0 || t.Messages[n-1].Role != User {

@@ -205,6 +205,37 @@ func TestRepeatedCredential(t *testing.T) {
 	}
 }
 
+// TestPartsKeepTheirOrder: what the agent shows, pictures before and between texts, is sent so.
+func TestPartsKeepTheirOrder(t *testing.T) {
+	s := newService(t, respond(200, fine))
+	one, two := pictures.Ref([]byte("one"), "image/png"), pictures.Ref([]byte("two"), "image/png")
+	r := request()
+	r.Transcript = dialogue.Transcript{Messages: []dialogue.Message{{Role: dialogue.User, Parts: []dialogue.Part{
+		{Image: &one}, {Text: "first"}, {Image: &two}, {Text: "then"},
+	}}}}
+	if _, err := client(t, s, nil).Ask(context.Background(), r, pictures.Fetch); err != nil {
+		t.Fatal(err)
+	}
+	var body struct {
+		Contents []struct {
+			Parts []struct {
+				Text       string
+				InlineData struct{ Data []byte }
+			}
+		}
+	}
+	if err := json.Unmarshal(s.Requests()[0].Body, &body); err != nil || len(body.Contents) != 1 {
+		t.Fatalf("%v: %s", err, s.Requests()[0].Body)
+	}
+	got := ""
+	for _, p := range body.Contents[0].Parts {
+		got += p.Text + string(p.InlineData.Data) + "|"
+	}
+	if got != "one|first|two|then|" {
+		t.Errorf("parts %s", got)
+	}
+}
+
 // TestPicturesFindTheirPlaces: a dozen pictures over several turns, with texts that look like
 // what stands for them.
 func TestPicturesFindTheirPlaces(t *testing.T) {

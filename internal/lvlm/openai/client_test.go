@@ -104,6 +104,26 @@ func TestAsk(t *testing.T) {
 	}
 }
 
+// TestPartsKeepTheirOrder: what the agent shows, pictures before and between texts, is sent so.
+func TestPartsKeepTheirOrder(t *testing.T) {
+	s := newStandIn(t, wiretest.Respond(200, fine))
+	one, two := pictures.Ref([]byte("one"), "image/png"), pictures.Ref([]byte("two"), "image/png")
+	r := request()
+	r.Transcript = dialogue.Transcript{Messages: []dialogue.Message{{Role: dialogue.User, Parts: []dialogue.Part{
+		{Image: &one}, {Text: "first"}, {Image: &two}, {Text: "then"},
+	}}}}
+	if _, err := client(t, options(s)).Ask(context.Background(), r, pictures.Fetch); err != nil {
+		t.Fatal(err)
+	}
+	image := func(data string) string {
+		return `{"type":"image_url","image_url":{"url":"data:image/png;base64,` + base64.StdEncoding.EncodeToString([]byte(data)) + `"}}`
+	}
+	want := `{"messages":[{"role":"user","content":[` + image("one") + `,{"type":"text","text":"first"},` + image("two") + `,{"type":"text","text":"then"}]}],`
+	if body := string(s.Requests()[0].Body); !strings.HasPrefix(body, want) {
+		t.Errorf("body\n%s\nwant\n%s", body, want)
+	}
+}
+
 // TestRepeatedCredential: an endpoint that repeats the credential, in the text or beside it, does
 // not get it kept.
 func TestRepeatedCredential(t *testing.T) {
