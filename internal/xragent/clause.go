@@ -121,13 +121,14 @@ var triggers = classes(map[string]bool{
 	"volume volumes half midline middle limit limits range off centre center lost loss trachea tracheal mediastinum mediastinal airway it": true,
 })
 
-// plainWords returns the words of a sentence that can state nothing: no digit, no cue, no
-// trigger. Most sentences are such, and skip the rewriting.
+// plainWords returns what later sentences may refer to, subjects and sides, of a sentence that
+// can state nothing: no digit, no cue, no trigger. Most sentences are such, and skip the
+// rewriting.
 func plainWords(s string) ([]token, bool) {
 	if strings.ContainsAny(s, "0123456789") {
 		return nil, false
 	}
-	out := make([]token, 0, len(s)/6)
+	var out []token
 	from := -1
 	for i := 0; i <= len(s); i++ {
 		if i < len(s) && s[i] >= 'a' && s[i] <= 'z' {
@@ -141,7 +142,9 @@ func plainWords(s string) ([]token, bool) {
 			if t.loud {
 				return nil, false
 			}
-			out = append(out, t)
+			if t.subject != 0 || sideOf(t.text) != "" {
+				out = append(out, t)
+			}
 			from = -1
 		}
 	}
@@ -150,15 +153,14 @@ func plainWords(s string) ([]token, bool) {
 
 // rewritten reads one sentence with all rules.
 func rewritten(text string) [][][]token {
-	for i := range rewrites {
-		text = rewrites[i].apply(text)
-	}
+	text = rewrites.apply(text)
 	var out [][][]token
 	var sentence [][]token
-	var clause []token
+	list := lexemes(text)
+	clause := make([]token, 0, len(list))
 	endClause := func() {
-		if len(clause) > 0 {
-			sentence, clause = append(sentence, clause), nil
+		if n := len(clause); n > 0 { // what follows goes on in the same array
+			sentence, clause = append(sentence, clause[:n:n]), clause[n:]
 		}
 	}
 	endSentence := func() {
@@ -167,7 +169,7 @@ func rewritten(text string) [][][]token {
 			out, sentence = append(out, sentence), nil
 		}
 	}
-	for _, l := range lexemes(text) {
+	for _, l := range list {
 		switch {
 		case strings.ContainsAny(l[:1], ".;!?\n"):
 			endSentence()
@@ -195,7 +197,12 @@ func rewritten(text string) [][][]token {
 	return out
 }
 
-func wordToken(text string) token { return token{text: text, word: lexicon[text]} }
+func wordToken(text string) token {
+	if !lexiconForms.may(text) {
+		return token{text: text}
+	}
+	return token{text: text, word: lexicon[text]}
+}
 
 func numberToken(l string) token {
 	digits := strings.TrimRight(l, " %percnt\t\n")

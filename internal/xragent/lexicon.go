@@ -110,44 +110,87 @@ var lexicon = func() map[string]word {
 	return out
 }()
 
+// forms are the lengths of the words of a list by their first two bytes: most words that are
+// not in the list are told by it.
+type forms [1 << 10]uint32
+
+func formOf(w string) int { return int(w[0]&31)<<5 | int(w[1]&31) }
+
+// may reports that the list can hold w.
+func (f *forms) may(w string) bool {
+	return len(w) < 2 || len(w) > 31 || f[formOf(w)]&(1<<len(w)) != 0
+}
+
+var lexiconForms = func() *forms {
+	f := &forms{}
+	for w := range lexicon {
+		if len(w) >= 2 && len(w) <= 31 {
+			f[formOf(w)] |= 1 << len(w)
+		}
+	}
+	return f
+}()
+
 // fold is a rewriting of the text before words are read.
 type fold struct {
 	re *regexp.Regexp
 	to string
 	// needs are groups of literals: without at least one of every group in the text the
 	// pattern cannot match. TestFoldNeeds holds that.
-	needs [][]string
+	needs []found
 }
 
-func folds(triples ...string) []fold {
-	out := make([]fold, 0, len(triples)/3)
+// may reports that the pattern can match a text with these literals.
+func (f *fold) may(has found) bool {
+	for i := range f.needs {
+		if !f.needs[i].meets(has) {
+			return false
+		}
+	}
+	return true
+}
+
+// rewriter is a list of rewritings that are applied in order.
+type rewriter struct {
+	folds    []fold
+	literals *literals // of all needs
+}
+
+func folds(triples ...string) *rewriter {
+	r, number := &rewriter{}, map[string]int{}
+	var list []string
 	for i := 0; i < len(triples); i += 3 {
 		f := fold{re: regexp.MustCompile(triples[i]), to: triples[i+1]}
 		for _, group := range strings.Split(triples[i+2], "&") {
-			f.needs = append(f.needs, strings.Split(group, "|"))
+			var need found
+			for _, l := range strings.Split(group, "|") {
+				if _, known := number[l]; !known {
+					number[l] = len(list)
+					list = append(list, l)
+				}
+				need.add(number[l])
+			}
+			f.needs = append(f.needs, need)
 		}
-		out = append(out, f)
+		r.folds = append(r.folds, f)
 	}
-	return out
+	r.literals = newLiterals(list)
+	return r
 }
 
-// apply rewrites text; most patterns are passed over by a search for literals they need.
-func (f *fold) apply(text string) string {
-	for _, group := range f.needs {
-		if !containsAny(text, group) {
-			return text
+// apply rewrites text; most patterns are passed over for want of the literals they need.
+func (r *rewriter) apply(text string) string {
+	has := r.literals.in(text)
+	for i := range r.folds {
+		f := &r.folds[i]
+		if !f.may(has) {
+			continue
+		}
+		if after := f.re.ReplaceAllString(text, f.to); after != text {
+			text, has = after, r.literals.in(after)
 		}
 	}
-	return f.re.ReplaceAllString(text, f.to)
-}
-
-func containsAny(text string, list []string) bool {
-	for _, n := range list {
-		if strings.Contains(text, n) {
-			return true
-		}
-	}
-	return false
+	return text
 }
 
 const pictureWord = `(?:image|picture|film|screen|viewer|radiograph|page)`
