@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"slices"
 	"strings"
 )
 
@@ -94,7 +96,7 @@ func (l *Labels) Len() int { return l.studies.len() }
 
 // Study returns the labels of a study; ok is false when the table lacks it.
 func (l *Labels) Study(subject, study string) (labels StudyLabels, ok bool) {
-	return l.studies.find(keyOf(subject + "/" + study))
+	return l.Named(subject + "/" + study)
 }
 
 // Labels reads the CheXpert table, about 64 bytes of memory per study. ok is false when
@@ -105,36 +107,54 @@ func (m *MIMIC) Labels() (l *Labels, ok bool, err error) {
 	if m.labels == "" {
 		return nil, false, nil
 	}
-	t, err := openTable(m.fsys, m.labels, append([]string{colSubject, colStudy}, findingColumn[Atelectasis:]...)...)
+	l, err = OpenLabels(m.fsys, m.labels, colSubject, colStudy)
+	return l, err == nil, err
+}
+
+// OpenLabels reads a table of the 14 labels whose rows are named by one or two columns, as the
+// labellers CheXpert and CheXbert write it.
+//
+// Errors: *TableError for a missing column, a value outside 1.0, 0.0, -1.0 and empty, and a row
+// that stands twice.
+func OpenLabels(fsys fs.FS, file string, key ...string) (*Labels, error) {
+	t, err := openTable(fsys, file, append(slices.Clone(key), findingColumn[Atelectasis:]...)...)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	defer t.close()
-	subject, study := t.column(colSubject), t.column(colStudy)
-	l = &Labels{studies: &keyed[StudyLabels]{}}
+	l := &Labels{studies: &keyed[StudyLabels]{}}
+	parts := make([]string, len(key))
 	for {
 		rec, line, bad, err := t.next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		if bad != "" {
-			return nil, false, &TableError{File: m.labels, Line: line, Detail: bad, Hint: hintDownload}
+			return nil, &TableError{File: file, Line: line, Detail: bad, Hint: hintDownload}
 		}
 		var s StudyLabels
 		for _, f := range Findings() {
 			if s[f], err = mention(rec[t.column(findingColumn[f])]); err != nil {
-				return nil, false, &TableError{File: m.labels, Line: line, Column: findingColumn[f], Detail: "holds no label", Err: err}
+				return nil, &TableError{File: file, Line: line, Column: findingColumn[f], Detail: "holds no label", Err: err}
 			}
 		}
-		l.studies.add(keyOf(rec[subject]+"/"+rec[study]), s)
+		for i, k := range key {
+			parts[i] = rec[t.column(k)]
+		}
+		l.studies.add(keyOf(strings.Join(parts, "/")), s)
 	}
 	if n := l.studies.freeze(); n > 0 {
-		return nil, false, &TableError{File: m.labels, Detail: fmt.Sprintf("labels %d studies more than once", n)}
+		return nil, &TableError{File: file, Detail: fmt.Sprintf("labels %d studies more than once", n)}
 	}
-	return l, true, nil
+	return l, nil
+}
+
+// Named returns the labels of a row by its name, the values of the key columns joined by "/".
+func (l *Labels) Named(name string) (labels StudyLabels, ok bool) {
+	return l.studies.find(keyOf(name))
 }
 
 func mention(field string) (Mention, error) {

@@ -7,6 +7,10 @@
 // ([OpenCXAS]). [LayOut] writes the main layout for any pictures, [Check] looks a folder
 // over and says what is wrong with it.
 //
+// Texts and questions stream record by record: the LLaVA-Rad annotations ([OpenLLaVARad]), SLAKE
+// ([SlakeRecords]), OpenI ([OpenIReports]) and Rad-ReStruct ([OpenRadReStruct]). Here a broken
+// record is an error that names file, record and field: a text has no file to fall back on.
+//
 // Terms. A table row leads to exactly one [Outcome]: kept, filtered (the selection does
 // not want it) or quarantined (it is broken), each with a reason out of a closed set.
 // [Accounting] counts outcomes and proves that nothing was lost: in = kept + filtered +

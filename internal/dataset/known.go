@@ -22,7 +22,13 @@ const (
 	NIHChestXray14 Known = 4
 	Phantoms       Known = 5
 	CXReasonBench  Known = 6
+	LLaVARadTexts  Known = 7
+	SLAKE          Known = 8
+	OpenI          Known = 9
+	RadReStructQA  Known = 10
 )
+
+const lastKnown = RadReStructQA
 
 type knownFacts struct {
 	name    string
@@ -37,12 +43,16 @@ var knownTable = [...]knownFacts{
 	CheXmaskDB:     {"CheXmask", []string{"chexmask"}, datause.PublicAttribution, "CC BY 4.0"},
 	NIHChestXray14: {"NIH ChestX-ray14", []string{"nihchestxray14", "chestxray14", "nihcxr14", "nih"}, datause.PublicAttribution, "free to use, the NIH Clinical Center and Wang et al. (CVPR 2017) must be named"},
 	CXReasonBench:  {"CXReasonBench", []string{"cxreasonbench", "chexstruct", "chexstructcxreasonbench"}, datause.Credentialed, "PhysioNet Credentialed Health Data License 1.5.0"},
+	LLaVARadTexts:  {"LLaVA-Rad MIMIC-CXR annotations", []string{"llavaradmimiccxrannotations", "llavarad"}, datause.Credentialed, "PhysioNet Credentialed Health Data License 1.5.0"},
+	SLAKE:          {"SLAKE", []string{"slake", "slake10"}, datause.PublicAttribution, "CC BY 4.0"},
+	OpenI:          {"OpenI", []string{"openi", "nlmcxr", "iuxray", "indianauniversity"}, datause.PublicAttribution, "free to use, the Indiana University collection (Demner-Fushman et al. 2016) must be named"},
+	RadReStructQA:  {"Rad-ReStruct", []string{"radrestruct"}, datause.PublicAttribution, "MIT; its pictures are those of OpenI"},
 	Phantoms:       {"phantoms", []string{"phantoms", "phantom"}, datause.Synthetic, "made by this program"},
 }
 
 // String returns the data set's name, "other" for the zero value.
 func (k Known) String() string {
-	if k < MIMICCXRJPG || k > CXReasonBench {
+	if k < MIMICCXRJPG || k > lastKnown {
 		return "other"
 	}
 	return knownTable[k].name
@@ -50,7 +60,7 @@ func (k Known) String() string {
 
 // DataUse returns the class that the data set's terms ask for, invalid for other ones.
 func (k Known) DataUse() datause.Class {
-	if k < MIMICCXRJPG || k > CXReasonBench {
+	if k < MIMICCXRJPG || k > lastKnown {
 		return 0
 	}
 	return knownTable[k].use
@@ -58,7 +68,7 @@ func (k Known) DataUse() datause.Class {
 
 // Terms names the licence or conditions, empty for other data sets.
 func (k Known) Terms() string {
-	if k < MIMICCXRJPG || k > CXReasonBench {
+	if k < MIMICCXRJPG || k > lastKnown {
 		return ""
 	}
 	return knownTable[k].terms
@@ -72,7 +82,7 @@ func ByName(name string) Known {
 		}
 		return -1
 	}, strings.ToLower(name))
-	for k := MIMICCXRJPG; k <= CXReasonBench; k++ {
+	for k := MIMICCXRJPG; k <= lastKnown; k++ {
 		for _, s := range knownTable[k].spelled {
 			if s == plain {
 				return k
