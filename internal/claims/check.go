@@ -73,37 +73,35 @@ func Check(in Input) (*Checked, error) {
 		return nil, err
 	}
 	c := &Checked{figures: figures, at: map[compared]int{}}
-	if err := c.tables(in); err != nil {
+	asked := in.evaluated()
+	if err := c.tables(in, asked); err != nil {
 		return nil, err
 	}
 	c.benchmark(in)
 	if err := c.findings(in.Findings); err != nil {
 		return nil, err
 	}
-	c.stated(in)
+	c.stated(in, asked)
 	return c, c.agent(in.Agent)
 }
 
 // tables checks the figures of the paper's tables, one result for each evaluation of the model.
-func (c *Checked) tables(in Input) error {
+func (c *Checked) tables(in Input, asked []*evaluated) error {
 	list, err := TableClaims()
 	if err != nil {
 		return err
 	}
 	taken := map[int]bool{}
-	if in.Summary != nil {
-		for i := range in.Summary.Evaluations {
-			e := newEvaluated(in, i)
-			for k := range list {
-				at := list[k].place
-				if at.Model != e.scored.Model || at.Sampling != e.scored.Sampling || !e.asked(at.Path) {
-					continue
-				}
-				taken[k] = true
-				c.at[compared{i, at}] = len(c.Results)
-				f, _ := c.figures.Figure(at)
-				c.Results = append(c.Results, in.block(e.result(list[k], f)))
+	for _, e := range asked {
+		for k := range list {
+			at := list[k].place
+			if at.Model != e.scored.Model || at.Sampling != e.scored.Sampling || !e.asked(at.Path) {
+				continue
 			}
+			taken[k] = true
+			c.at[compared{e.index, at}] = len(c.Results)
+			f, _ := c.figures.Figure(at)
+			c.Results = append(c.Results, in.block(e.result(list[k], f)))
 		}
 	}
 	for k := range list {
@@ -159,6 +157,16 @@ type evaluated struct {
 type openKey struct {
 	path cxreasonbench.Path
 	task cxreasonbench.Task
+}
+
+// evaluated are the evaluations of the summary, each scored once; none without a summary.
+func (in Input) evaluated() (list []*evaluated) {
+	if in.Summary != nil {
+		for i := range in.Summary.Evaluations {
+			list = append(list, newEvaluated(in, i))
+		}
+	}
+	return list
 }
 
 func newEvaluated(in Input, i int) *evaluated {

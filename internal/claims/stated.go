@@ -76,7 +76,7 @@ func (s *Stated) HoursOf(model, sampling string, t cxreasonbench.Task) (float64,
 }
 
 // stated checks the figures of the text.
-func (c *Checked) stated(in Input) {
+func (c *Checked) stated(in Input, asked []*evaluated) {
 	if in.Stated == nil {
 		return
 	}
@@ -87,11 +87,9 @@ func (c *Checked) stated(in Input) {
 			Formula: cxreasonbench.FormulaMean, Population: population(x.Place()), Rounding: "two decimals", Tolerance: tieTolerance, place: x.Place(),
 		}
 		r := Result{Claim: claim, Evaluation: -1, Verdict: report.NotComputable, Why: "no such evaluation is in this report"}
-		if in.Summary != nil {
-			for k := range in.Summary.Evaluations {
-				if e := newEvaluated(in, k); e.scored.Model == x.Model && e.scored.Sampling == x.Sampling {
-					r = e.result(claim, f)
-				}
+		for _, e := range asked {
+			if e.scored.Model == x.Model && e.scored.Sampling == x.Sampling {
+				r = e.result(claim, f)
 			}
 		}
 		c.Text = append(c.Text, len(c.Results))
