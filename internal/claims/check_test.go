@@ -41,8 +41,8 @@ func TestUndetermined(t *testing.T) {
 	}
 }
 
-// TestBlocked: no claim about a model that was trained on what it is judged on has a verdict; our
-// figures stay, and those of other models keep theirs.
+// TestBlocked: no claim about a model that was trained on what it is judged on has a verdict, be it
+// printed in a table or in the text; our figures stay, and those of other models keep theirs.
 func TestBlocked(t *testing.T) {
 	rules := released()
 	s := &contract.EvaluationSummary{Rules: rules}
@@ -50,11 +50,15 @@ func TestBlocked(t *testing.T) {
 		e := scoring.New(contract.EvaluationRef{Name: title + "/greedy", Draws: 1, Path2: true, Rules: rules})
 		s.Evaluations = append(s.Evaluations, e.Summary(contract.SummaryModel{Title: title}, "greedy", scoring.Bootstrap{}))
 	}
-	free, err := Check(Input{Summary: s})
+	stated := &Stated{Text: []StatedText{
+		{Says: "of the blocked", Model: "RadVLM", Path: cxreasonbench.Path1, Sampling: cxreasonbench.Greedy, Group: "overall", Column: "completion", Value: 50},
+		{Says: "of the other", Model: "GPT-4.1", Path: cxreasonbench.Path1, Sampling: cxreasonbench.Greedy, Group: "overall", Column: "completion", Value: 50},
+	}}
+	free, err := Check(Input{Summary: s, Stated: stated})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Check(Input{Summary: s, Blocked: []string{"checkpoint x was trained on what it is judged on: same_study: image a and training image b", ""}})
+	c, err := Check(Input{Summary: s, Stated: stated, Blocked: []string{"checkpoint x was trained on what it is judged on: same_study: image a and training image b", ""}})
 	if err != nil || len(c.Results) != len(free.Results) {
 		t.Fatalf("%d results, %v", len(c.Results), err)
 	}
@@ -67,7 +71,7 @@ func TestBlocked(t *testing.T) {
 		}
 		counts[r.Evaluation]++
 	}
-	if counts[0] == 0 || counts[1] == 0 {
+	if counts[0] == 0 || counts[1] == 0 || len(c.Text) != 2 {
 		t.Errorf("results by evaluation: %v", counts)
 	}
 }

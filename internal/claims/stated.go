@@ -89,7 +89,7 @@ func (c *Checked) stated(in Input, asked []*evaluated) {
 		r := Result{Claim: claim, Evaluation: -1, Verdict: report.NotComputable, Why: "no such evaluation is in this report"}
 		for _, e := range asked {
 			if e.scored.Model == x.Model && e.scored.Sampling == x.Sampling {
-				r = e.result(claim, f)
+				r = in.block(e.result(claim, f))
 			}
 		}
 		c.Text = append(c.Text, len(c.Results))
