@@ -23,7 +23,8 @@ type Input struct {
 	// Calls is the account of calls; nil where it is not known.
 	Calls *contract.ReceiptCalls
 	Cost  []contract.Money
-	// Claims is what came of the published figures, for the comparison with them.
+	// Claims is what came of the published figures, those that Options.Stated adds included, for
+	// the comparison with them; nil to check them here.
 	Claims *claims.Checked
 }
 
@@ -109,18 +110,17 @@ func Build(in Input, o Options) (*Document, error) {
 
 // compare checks the published figures, unless that was done.
 func (d *Document) compare() (err error) {
-	if d.published, err = claims.PaperFigures(); err != nil {
-		return err
-	}
 	if d.Input.Claims == nil {
 		if d.Input.Claims, err = claims.Check(claims.Input{Summary: d.Input.Summary, Stated: d.Options.Stated}); err != nil {
 			return err
 		}
 	}
-	if d.Options.Compare {
-		d.Tally = d.Input.Claims.Tally(d.Options.Tables...)
+	if !d.Options.Compare {
+		return nil
 	}
-	return nil
+	d.Tally = d.Input.Claims.Tally(d.Options.Tables...)
+	d.published, err = claims.PaperFigures()
+	return err
 }
 
 // beside is what stands beside figures: nothing where none are compared.

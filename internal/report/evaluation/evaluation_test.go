@@ -310,7 +310,7 @@ func TestUndeterminedMarks(t *testing.T) {
 
 // TestClaims: figures of the text and hours stand beside ours with a verdict.
 func TestClaims(t *testing.T) {
-	m := evaluateAll(t, 4, mixed, "A")
+	m := evaluateAll(t, 4, mixed, "GPT-4.1")
 	var ours float64
 	for _, row := range m.summary.Evaluations[0].Paths[0].Groups {
 		for _, c := range row.Cells {
@@ -319,9 +319,9 @@ func TestClaims(t *testing.T) {
 			}
 		}
 	}
-	stated, err := claims.ParseStated([]byte(fmt.Sprintf(`{"source": "section 5.2", "hours": [{"model": "A", "task": "rotation", "hours": 3}], "text": [
-		{"says": "same", "model": "A", "path": "path1", "sampling": "greedy", "group": "overall", "column": "completion", "value": %v},
-		{"says": "other", "model": "A", "path": "path1", "sampling": "greedy", "group": "overall", "column": "completion", "value": 99.9},
+	stated, err := claims.ParseStated([]byte(fmt.Sprintf(`{"source": "section 5.2", "hours": [{"model": "GPT-4.1", "task": "rotation", "hours": 3}], "text": [
+		{"says": "same", "model": "GPT-4.1", "path": "path1", "sampling": "greedy", "group": "overall", "column": "completion", "value": %v},
+		{"says": "other", "model": "GPT-4.1", "path": "path1", "sampling": "greedy", "group": "overall", "column": "completion", "value": 99.9},
 		{"says": "none", "model": "Z", "path": "path1", "sampling": "greedy", "group": "overall", "column": "completion", "value": 1}]}`, ours)))
 	if err != nil {
 		t.Fatal(err)
@@ -336,11 +336,27 @@ func TestClaims(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"Hours by task and model, simulated\",rotation,\"A, greedy\",2.00,2,,10,19,hours,,,,,,,,,3.00,not computable,time depends",
-		"same / A / Path 1 / greedy / overall / completion,ours,", "reproduced", "other / A", ",off,", "no such evaluation is in this report",
+		"Hours by task and model, simulated\",rotation,\"GPT-4.1, greedy\",2.00,2,,10,19,hours,,,,,,,,,3.00,not computable,time depends",
+		"same / GPT-4.1 / Path 1 / greedy / overall / completion,ours,", "no such evaluation is in this report",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+	for _, want := range []string{`same / GPT-4\.1 / .*,reproduced,`, `other / GPT-4\.1 / .*,off,`} {
+		if !regexp.MustCompile(want).MatchString(b.String()) {
+			t.Errorf("no line like %s in\n%s", want, b.String())
+		}
+	}
+	// Without --compare nothing stands beside the figures of tables.
+	if d, err = Build(in, Options{Stated: stated}); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range d.Sections {
+		for _, table := range s.Tables {
+			if n := table.Tally(); (len(n) > 0) != (s.ID == "claims" || s.ID == "hours") {
+				t.Errorf("%s: %v", table.Title, n)
+			}
 		}
 	}
 	if _, err := claims.ParseStated([]byte(`{"text": [{"path": "path1", "sampling": "greedy", "group": "overall", "column": "x"}]}`)); err == nil {
