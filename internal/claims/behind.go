@@ -133,7 +133,6 @@ func behindMean(at cxreasonbench.Place) (Behind, error) {
 	}
 	if len(b.Tasks) == 0 {
 		b.Unique, b.Why = false, "no task of the group has a value"
-		return b, nil
 	}
 	return b, nil
 }

@@ -3,6 +3,7 @@ package claims
 import (
 	"slices"
 
+	"cxrepro/internal/chexstruct"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxreasonbench"
 	"cxrepro/internal/report"
@@ -182,11 +183,9 @@ func newEvaluated(in Input, i int) *evaluated {
 		}
 	}
 	for _, w := range s.Waiting {
-		for _, t := range cxreasonbench.Tasks() {
-			if t.String() == w.Name {
-				e.open[openKey{cxreasonbench.Path2, t}] += w.N
-				e.open[openKey{cxreasonbench.RePath1, t}] += w.N
-			}
+		if t, ok := chexstruct.ParseTask(w.Name); ok {
+			e.open[openKey{cxreasonbench.Path2, t}] += w.N
+			e.open[openKey{cxreasonbench.RePath1, t}] += w.N
 		}
 	}
 	return e

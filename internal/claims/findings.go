@@ -2,6 +2,7 @@ package claims
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"cxrepro/experiments"
@@ -49,20 +50,11 @@ func FindingClaims() (list []Claim, counts []stats.Proportion, err error) {
 	add("chexstruct/removed", formulaKept, "dataset=mimic-cxr-jpg view=PA,AP: images", e.Images-e.Kept, e.Images)
 	for _, t := range e.Tasks {
 		add(contract.LabelRef(t.Task, "").String(), formulaLabelled, "task="+t.Task+": images kept by the global filter", t.Total, e.Kept)
-		for _, l := range sortedLabels(t.Labels) {
+		for _, l := range slices.Sorted(maps.Keys(t.Labels)) {
 			add(contract.LabelRef(t.Task, l).String(), formulaLabel, "task="+t.Task+": images with a label", t.Labels[l], t.Total)
 		}
 	}
 	return list, counts, nil
-}
-
-func sortedLabels(labels map[string]int) []string {
-	var names []string
-	for l := range labels {
-		names = append(names, l)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // findings checks the published counts against the tables of a run that names them.

@@ -154,7 +154,6 @@ func (n *Noise) of(at cxreasonbench.Place, tasks ...cxreasonbench.Task) Flips {
 	for _, t := range tasks {
 		for s, g := range n.stages {
 			if s.path == at.Path && s.task == t && slices.Contains(stagesOf(at.Path, at.Column), s.stage) {
-				g.variance = 0
 				f = f.add(g)
 			}
 		}

@@ -2,6 +2,7 @@ package claims
 
 import (
 	"math"
+	"slices"
 	"sync"
 
 	"cxrepro/internal/cxreasonbench"
@@ -59,14 +60,7 @@ func (c printed) ks(n int) []int {
 }
 
 // fits reports whether a cell is printed for k of n.
-func (c printed) fits(k, n int) bool {
-	for _, x := range c.ks(n) {
-		if x == k {
-			return true
-		}
-	}
-	return false
-}
+func (c printed) fits(k, n int) bool { return slices.Contains(c.ks(n), k) }
 
 // near reports whether a sum over n cases gives a printed mean, give or take how it was rounded.
 func (c printed) near(sum, n int) bool {

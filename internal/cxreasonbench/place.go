@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"cxrepro/internal/chexstruct"
 	"cxrepro/internal/report"
 )
 
@@ -20,12 +21,10 @@ type Place struct {
 
 // Task returns the task of the place's row; ok is false for a group's.
 func (p Place) Task() (t Task, ok bool) {
-	for _, t := range Tasks() {
-		if t.String() == p.Row {
-			return t, true
-		}
+	if t, ok = chexstruct.ParseTask(p.Row); !ok || !t.Diagnostic() {
+		return 0, false
 	}
-	return 0, false
+	return t, true
 }
 
 // Group returns the group of the place's row; ok is false for a task's.
