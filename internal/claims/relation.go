@@ -93,16 +93,14 @@ func holdOne(text string, value func(id string) (float64, bool)) (State, string)
 // sumOf adds up terms: numbers, ids, and a number times an id, with + and - between them. missing
 // is the first id without a value.
 func sumOf(text string, value func(id string) (float64, bool)) (sum float64, missing string) {
-	sign, factor := 1.0, 1.0
-	for _, word := range strings.Fields(text) {
+	factor := 1.0
+	words := strings.Fields(text)
+	for i, word := range words {
 		switch word {
-		case "+":
-			sign = 1
+		case "+", "*":
 			continue
 		case "-":
-			sign = -1
-			continue
-		case "*":
+			factor = -1
 			continue
 		}
 		v, err := strconv.ParseFloat(word, 64)
@@ -111,14 +109,12 @@ func sumOf(text string, value func(id string) (float64, bool)) (sum float64, mis
 			if v, ok = value(word); !ok {
 				return 0, word
 			}
-			sum, sign, factor = sum+sign*factor*v, 1, 1
+		}
+		if i+1 < len(words) && words[i+1] == "*" {
+			factor *= v
 			continue
 		}
-		if strings.Contains(text, word+" *") {
-			factor = v
-			continue
-		}
-		sum, sign = sum+sign*v, 1
+		sum, factor = sum+float64(factor*v), 1
 	}
 	return sum, ""
 }

@@ -44,7 +44,7 @@ func TestHold(t *testing.T) {
 	get := func(id string) (float64, bool) { v, ok := values[id]; return v, ok }
 	for text, want := range map[string]State{
 		"a.x < b/y": Holds, "b/y < a.x": Fails, "a.x < a.x": Fails, "a.x + b/y + 3 = c": Holds, "2 * a.x + b/y = c": Holds, "c - a.x - b/y = 4": Fails,
-		"c - 2 * a.x = b/y": Holds, "a.x - b/y < 0": Holds, "a.x < d": CannotBeTold, "a.x is small": CannotBeTold,
+		"c - 2 * a.x = b/y": Holds, "2 * a.x + 2 = 8": Holds, "12 * a.x - 2 = 34": Holds, "c - 2 < 2 * b/y": Fails, "a.x - b/y < 0": Holds, "a.x < d": CannotBeTold, "a.x is small": CannotBeTold,
 	} {
 		if s, why := holdOne(text, get); s != want || (why == "") != (s == Holds) {
 			t.Errorf("%s: %s, %q, want %s", text, s, why, want)
