@@ -84,9 +84,15 @@ func TestAgentResults(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	for _, bad := range []string{`{"figures": {}}`, `{"figures": {"a": {"k": 3, "n": 2}}}`, `{"figures": {"a": {"k": 3}}}`, `[`} {
-		if _, err := ParseAgentResults([]byte(bad)); err == nil {
-			t.Errorf("%s is read", bad)
+	if _, err := ParseAgentResults([]byte(`{"figures": {"xr.reward.acc/slake_closed": {"k": 3, "n": 4}}}`)); err != nil {
+		t.Errorf("what only an order compares: %v", err)
+	}
+	for bad, why := range map[string]string{
+		`{"figures": {}}`: "is empty", `{"figures": {"main.slake": {"k": 3, "n": 2}}}`: "main.slake: give k of n", `{"figures": {"main.slake": {"k": 3}}}`: "main.slake: give k of n",
+		`{"figures": {"main.slak": {"k": 3, "n": 4}}}`: "main.slak: no figure", `{"figures": {"<": {"k": 3, "n": 4}}}`: "<: no figure", `[`: "results: ",
+	} {
+		if _, err := ParseAgentResults([]byte(bad)); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%s: %v, want %q", bad, err, why)
 		}
 	}
 }

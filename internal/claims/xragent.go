@@ -63,7 +63,8 @@ type AgentResults map[string]AgentResult
 
 // ParseAgentResults reads {"figures": {"ID": {"k", "n"} or {"value"}}}.
 //
-// Errors: another document, counts that are no proportion, an entry with neither.
+// Errors: another document, an id that neither a figure nor an order has, counts that are no
+// proportion, an entry with neither.
 func ParseAgentResults(data []byte) (AgentResults, error) {
 	var in struct {
 		Figures AgentResults `json:"figures"`
@@ -74,13 +75,35 @@ func ParseAgentResults(data []byte) (AgentResults, error) {
 	if len(in.Figures) == 0 {
 		return nil, fmt.Errorf("claims: results: figures is empty")
 	}
+	file, err := agentFigures()
+	if err != nil {
+		return nil, err
+	}
+	names := file.names()
 	for _, id := range slices.Sorted(maps.Keys(in.Figures)) {
+		if !names[id] {
+			return nil, fmt.Errorf("claims: results: figures.%s: no figure of the paper and no order has this id", id)
+		}
 		r := in.Figures[id]
 		if err := (stats.Proportion{K: r.K, N: r.N}).Validate(); err != nil || r.N == 0 && r.Value == nil {
 			return nil, fmt.Errorf("claims: results: figures.%s: give k of n, or a value", id)
 		}
 	}
 	return in.Figures, nil
+}
+
+// names are the ids that results can be given for: of figures, and of what the orders compare.
+func (f *agentFile) names() map[string]bool {
+	names := map[string]bool{}
+	for _, x := range f.Items {
+		names[x.ID] = true
+	}
+	for _, x := range f.Constraints {
+		for _, text := range x.Relations {
+			holdOne(text, func(id string) (float64, bool) { names[id] = true; return 0, true })
+		}
+	}
+	return names
 }
 
 // value is the result in the unit of a figure.
