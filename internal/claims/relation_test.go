@@ -63,6 +63,11 @@ func TestAgentResults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for unit, want := range map[string]float64{"percent": 50, "points": 50, "ratio": 0.5, "questions": 1} {
+		if got := (AgentResult{K: 1, N: 2}).value(unit); got != want {
+			t.Errorf("1 of 2 in %s: %v, want %v", unit, got, want)
+		}
+	}
 	c, err := Check(Input{Agent: results})
 	if err != nil {
 		t.Fatal(err)

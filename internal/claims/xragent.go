@@ -113,6 +113,8 @@ func (r AgentResult) value(unit string) float64 {
 		return *r.Value
 	case unit == "percent" || unit == "points":
 		return 100 * float64(r.K) / float64(r.N)
+	case unit == "ratio":
+		return float64(r.K) / float64(r.N)
 	}
 	return float64(r.K)
 }
@@ -178,7 +180,7 @@ func (f agentFigure) against(ours AgentResult, printed float64) Result {
 	case f.Unit == "questions" || f.Unit == "examples" || f.Unit == "images":
 		r.Verdict, r.Why = report.Off, "another count"
 	case ours.N == 0 || f.Unit != "percent":
-		r.Verdict, r.Why = report.NotComputable, "another value, and without k of n there is no interval to compare it with"
+		r.Verdict, r.Why = report.NotComputable, "another value, and there is no interval to compare it with: that needs a percentage as k of n"
 	default:
 		lo, hi := report.Interval(ours.K, ours.N)
 		r.Interval.Plain.Known, r.Interval.Plain.Low, r.Interval.Plain.High = true, 100*lo, 100*hi
@@ -190,7 +192,8 @@ func (f agentFigure) against(ours AgentResult, printed float64) Result {
 	return r
 }
 
-// sizes are the numbers of questions of the benchmarks whose accuracy is a plain share.
+// size is the number of questions that a figure is over; 0 where it is not known, or where the
+// figure is of a part of a benchmark.
 func (f agentFigure) size(file *agentFile) int {
 	if f.Denominator != nil {
 		return *f.Denominator
@@ -208,7 +211,8 @@ func (f agentFigure) size(file *agentFile) int {
 	return 0
 }
 
-// behindAgent returns every k of n, or difference of two such k, that a figure is printed for.
+// behindAgent returns every k of n that a figure is printed for; of a figure in points k is a
+// difference of two numbers of questions.
 func behindAgent(id string) (Behind, error) {
 	file, err := agentFigures()
 	if err != nil {
