@@ -76,6 +76,24 @@ func TestBlocked(t *testing.T) {
 	}
 }
 
+// TestParseStated: a figure of the text that is about no cell of a table is refused, by the field
+// that is wrong.
+func TestParseStated(t *testing.T) {
+	for text, why := range map[string]string{
+		`"path": "path2", "sampling": "greedy", "group": "overall", "column": "stage3"`:    "",
+		`"path": "path2", "sampling": "greedy", "group": "overall", "column": "alignment"`: "no column of path2",
+		`"path": "path2", "sampling": "greedy", "group": "overall", "column": "x"`:         "no column of path2",
+		`"path": "path2", "sampling": "greedy", "group": "rotation", "column": "stage3"`:   "no group",
+		`"path": "path2", "group": "overall", "column": "stage3"`:                          "sampling is missing",
+		`"sampling": "greedy", "group": "overall", "column": "stage3"`:                     "path is missing",
+	} {
+		s, err := ParseStated([]byte(`{"text": [{"says": "a", "model": "m", "value": 1, ` + text + `}]}`))
+		if why == "" && (err != nil || len(s.Text) != 1) || why != "" && (err == nil || !strings.Contains(err.Error(), "text 0: "+why)) {
+			t.Errorf("%s: %v, want %q", text, err, why)
+		}
+	}
+}
+
 // TestTableClaims: every printed figure is a claim once, with every cell that prints it, and says
 // what it is made of.
 func TestTableClaims(t *testing.T) {

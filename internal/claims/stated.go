@@ -3,6 +3,7 @@ package claims
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"cxrepro/internal/cxreasonbench"
@@ -52,11 +53,17 @@ func ParseStated(data []byte) (*Stated, error) {
 		return nil, fmt.Errorf("claims: %w", err)
 	}
 	for i, x := range c.Text {
-		if _, ok := cxreasonbench.ParseColumn(x.Column); !ok {
-			return nil, fmt.Errorf("claims: text %d: no column is called %q", i, x.Column)
-		}
-		if _, ok := x.Place().Group(); !ok {
+		at := x.Place()
+		_, group := at.Group()
+		switch {
+		case !x.Path.Valid():
+			return nil, fmt.Errorf("claims: text %d: path is missing; there are %v", i, cxreasonbench.Paths())
+		case !x.Sampling.Valid():
+			return nil, fmt.Errorf("claims: text %d: sampling is missing; there are %v", i, cxreasonbench.Samplings())
+		case !group:
 			return nil, fmt.Errorf("claims: text %d: no group is called %q; there are %v", i, x.Group, cxreasonbench.Groups())
+		case !slices.Contains(cxreasonbench.Columns(x.Path), at.Column):
+			return nil, fmt.Errorf("claims: text %d: no column of %s is called %q; there are %v", i, x.Path, x.Column, cxreasonbench.Columns(x.Path))
 		}
 	}
 	return c, nil
