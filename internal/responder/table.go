@@ -80,12 +80,16 @@ func (t Table) check(c *checker, at string) {
 }
 
 func (n Numbers) checkCounts(c *checker, field string, p cxreasonbench.Path) {
+	both := 0.0
+	if n.RightConsistent != nil {
+		both = *n.RightConsistent
+	}
 	for _, x := range []struct {
 		name string
 		v    float64
 	}{
 		{"cases", n.Cases}, {"unknown", n.Unknown}, {"initial", n.Initial}, {"criteria", n.Criteria}, {"rejected", n.Rejected}, {"structures", n.Structures},
-		{"measurement", n.Measurement}, {"final", n.Final}, {"consistent", n.Consistent}, {"aligned", n.Aligned},
+		{"measurement", n.Measurement}, {"final", n.Final}, {"consistent", n.Consistent}, {"aligned", n.Aligned}, {"right_consistent", both},
 	} {
 		if x.v != float64(int(x.v)) {
 			c.Add(field+"."+x.name, "is %v; with cases, want numbers of cases", x.v)
