@@ -43,8 +43,8 @@ RUN and ID are as for ` + "`cxrepro report`" + `; a reproduction of CheXStruct i
 
 With --json one object: reproduction_id, result_digest, simulated, complete, verdicts, claims[{id,
 paper, source, cells, printed, formula, refined_formula, population, rounding, tolerance, ours, k, n,
-interval, refined_interval, flips, verdict, why, behind}], others (the same, with --paper), outside[{paper, claims, why}], relations[{id,
-text, relations, state, why}], blocked[{model, weights, state, images, reports, detail}].
+interval, refined_interval, flips, verdict, why, behind}], others (the same, with --paper),
+outside[{paper, claims, why}], relations[{id, text, relations, state, why}], blocked[{model, weights, state, images, reports, detail}].
 
 A model that was trained on images it is judged on (` + "`cxrepro overlap`" + `) is named first, and claims about
 it have no verdict but "not computable", with the overlap as the reason.

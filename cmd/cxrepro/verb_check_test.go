@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"os"
@@ -81,7 +80,7 @@ func testCheck(t *testing.T, store string) {
 	if code, _, said := cxrepro(t, store, "check", "--repeat", "latest"); code != exitUsage || !strings.Contains(said, "in calls of its own") {
 		t.Errorf("a reproduction repeats itself: exit %d, %s", code, said)
 	}
-	if !bytes.Contains([]byte(talk), []byte("check: ")) && want != exitOK {
+	if !strings.Contains(talk, "check: ") && want != exitOK {
 		t.Errorf("nothing is said of what is off: %s", talk)
 	}
 }
