@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"cxrepro/internal/process"
 )
 
 // TestBadFiles starts the server over files that it cannot use. It must come up on a fresh
@@ -204,7 +206,7 @@ func TestBoundedLog(t *testing.T) {
 // TestRecordIsOneStep reads lock.json while it is replaced: never half a record.
 func TestRecordIsOneStep(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock.json")
-	r := record{State: stateReady, Owner: self(), Command: strings.Repeat("x", 5000)}
+	r := record{State: stateReady, Owner: process.Self(), Command: strings.Repeat("x", 5000)}
 	if err := r.write(path); err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +229,7 @@ func TestRecordIsOneStep(t *testing.T) {
 			t.Fatalf("read %+v", got)
 		}
 	}
-	if (process{PID: os.Getpid(), Start: "0"}).alive() || !self().alive() || (process{}).alive() {
+	if (process.ID{PID: os.Getpid(), Start: "0"}).Alive() || !process.Self().Alive() || (process.ID{}).Alive() {
 		t.Error("alive: a start time of another process, this process, or no process")
 	}
 }

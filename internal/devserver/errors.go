@@ -24,7 +24,6 @@ var (
 	errExited = errors.New("the server process ended before it answered")
 	// errRefused is errExited where nobody ended the process: it did so by itself.
 	errRefused = fmt.Errorf("%w, by itself", errExited)
-	errLocked  = errors.New("the lock is held by another process")
 )
 
 // tightSpace is how many free bytes are too few to start a server on.

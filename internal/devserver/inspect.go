@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"cxrepro/internal/process"
 )
 
 // Status is what a state directory says about its server.
@@ -49,8 +51,8 @@ func isLocked(path string) (bool, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	f, err := tryLock(path)
-	if errors.Is(err, errLocked) {
+	f, err := process.TryLock(path)
+	if errors.Is(err, process.ErrLocked) {
 		return true, nil
 	}
 	if err != nil {

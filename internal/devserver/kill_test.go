@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"cxrepro/internal/process"
 )
 
 // TestKill sends SIGKILL to owner, supervisor and server, alone, in pairs and all three in
@@ -54,7 +56,7 @@ func killInFlight(t *testing.T, in hostInput, order []string) []hostLine {
 	awaitStep(t, in.Journal, 2)
 	time.Sleep(stepTime / 3) // in the middle of it
 	r := readRecord(paths{in.State}.record())
-	if r.Owner.PID != first.PID || !r.Supervisor.alive() || !r.Server.alive() {
+	if r.Owner.PID != first.PID || !r.Supervisor.Alive() || !r.Server.Alive() {
 		t.Fatalf("lock.json does not name the living: %+v", r)
 	}
 	if in.KeepOrphans { // or it would end by itself when it logs into the broken pipe
@@ -63,8 +65,8 @@ func killInFlight(t *testing.T, in hostInput, order []string) []hostLine {
 		}
 	}
 	for _, who := range order {
-		p := map[string]process{"owner": r.Owner, "supervisor": r.Supervisor, "server": r.Server}[who]
-		if p.alive() { // the first kill may have ended the others already
+		p := map[string]process.ID{"owner": r.Owner, "supervisor": r.Supervisor, "server": r.Server}[who]
+		if p.Alive() { // the first kill may have ended the others already
 			if err := syscall.Kill(p.PID, syscall.SIGKILL); err != nil && err != syscall.ESRCH {
 				t.Fatalf("kill %s: %v", who, err)
 			}
@@ -149,10 +151,10 @@ func TestKillAnyTime(t *testing.T) {
 		h := startHost(t, in)
 		time.Sleep(time.Duration(rng.IntN(1600)) * time.Millisecond)
 		r := readRecord(paths{in.State}.record())
-		victims := []process{r.Server, r.Supervisor}[:rng.IntN(3)]
+		victims := []process.ID{r.Server, r.Supervisor}[:rng.IntN(3)]
 		rng.Shuffle(len(victims), func(i, j int) { victims[i], victims[j] = victims[j], victims[i] })
 		for _, p := range victims {
-			if p.alive() {
+			if p.Alive() {
 				_ = syscall.Kill(p.PID, syscall.SIGKILL)
 			}
 		}

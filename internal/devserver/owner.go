@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"cxrepro/internal/process"
 )
 
 const (
@@ -102,7 +104,7 @@ func (s *Server) plan(ctx context.Context, keep *record) (record, error) {
 	}
 	last := readRecord(s.paths.record())
 	r := record{
-		State: stateResolving, Owner: self(), Command: selfCommand(), Machine: machine(),
+		State: stateResolving, Owner: process.Self(), Command: selfCommand(), Machine: process.Machine(),
 		Since: time.Now().UTC().Truncate(time.Millisecond), Namespace: s.opts.Namespace,
 	}
 	r.Port, r.UIPort = last.Port, last.UIPort // for the next one, should this one fail
@@ -248,8 +250,8 @@ func (s *Server) takeOver(ctx context.Context) error {
 			return ctx.Err()
 		case <-tick.C:
 		}
-		lock, err := tryLock(s.paths.ownerLock())
-		if errors.Is(err, errLocked) {
+		lock, err := process.TryLock(s.paths.ownerLock())
+		if errors.Is(err, process.ErrLocked) {
 			if r := readRecord(s.paths.record()); r.State == stateReady && r.Address != s.Address() {
 				return fmt.Errorf("embedded Temporal server: %s runs it on another address now (%s instead of %s)", r.holder(), r.Address, s.Address())
 			}
@@ -286,7 +288,7 @@ func (s *Server) restart(ctx context.Context, child *supervisor) error {
 	}
 	s.opts.Notify(fmt.Sprintf("the Temporal server ended (%s): starting it again", child.exit))
 	plan := s.current() // nothing about it changes
-	plan.State, plan.Supervisor, plan.Server = stateStarting, process{}, process{}
+	plan.State, plan.Supervisor, plan.Server = stateStarting, process.ID{}, process.ID{}
 	wait := 100 * time.Millisecond
 	for failure := 1; ; failure++ {
 		again, r, err := s.bringUp(ctx, plan, nil, true)

@@ -6,14 +6,6 @@ import (
 	"strings"
 )
 
-// self identifies this process.
-func self() process { return process{PID: os.Getpid(), Start: processStart(os.Getpid())} }
-
-// alive reports whether exactly this process still runs.
-func (p process) alive() bool {
-	return p.PID > 0 && p.Start != "" && processStart(p.PID) == p.Start
-}
-
 // selfCommand is the program's name and its first argument that is no flag, such as
 // "cxrepro run": enough for people, and free of paths and secrets.
 func selfCommand() string {

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"cxrepro/internal/process"
 )
 
 // state of the server named by a record.
@@ -18,34 +20,27 @@ const (
 	stateStopped   = "stopped"
 )
 
-// process identifies one process of this machine: a pid alone may be used again, a pid
-// with its start time is not.
-type process struct {
-	PID   int    `json:"pid"`
-	Start string `json:"start,omitempty"` // opaque, equal for the same process only
-}
-
 // record is lock.json: who runs the server of a state directory, since when and where it
 // answers. The owner writes it before the supervisor starts and when the server is ready
 // or stopped; the supervisor writes it once in between, before and after it starts the
 // server, so that a server that lost both can be found by its process group.
 type record struct {
-	State      string    `json:"state"`
-	Owner      process   `json:"owner"`
-	Command    string    `json:"command"` // the owner's program and verb, for people
-	Machine    string    `json:"machine"` // where the pids mean something
-	Supervisor process   `json:"supervisor"`
-	Server     process   `json:"server"`
-	Since      time.Time `json:"since"`
-	Address    string    `json:"address"`
-	UIAddress  string    `json:"ui_address,omitempty"`
-	Port       int       `json:"port"`
-	UIPort     int       `json:"ui_port,omitempty"`
-	Namespace  string    `json:"namespace"`
-	Version    string    `json:"server_version"`
-	Database   string    `json:"database"`
-	Binary     string    `json:"binary"`
-	QuietUI    bool      `json:"quiet_ui"` // the command can keep its interface from fetching news
+	State      string     `json:"state"`
+	Owner      process.ID `json:"owner"`
+	Command    string     `json:"command"` // the owner's program and verb, for people
+	Machine    string     `json:"machine"` // where the pids mean something
+	Supervisor process.ID `json:"supervisor"`
+	Server     process.ID `json:"server"`
+	Since      time.Time  `json:"since"`
+	Address    string     `json:"address"`
+	UIAddress  string     `json:"ui_address,omitempty"`
+	Port       int        `json:"port"`
+	UIPort     int        `json:"ui_port,omitempty"`
+	Namespace  string     `json:"namespace"`
+	Version    string     `json:"server_version"`
+	Database   string     `json:"database"`
+	Binary     string     `json:"binary"`
+	QuietUI    bool       `json:"quiet_ui"` // the command can keep its interface from fetching news
 }
 
 // readRecord reads lock.json. A missing or unreadable file is the zero record: the file

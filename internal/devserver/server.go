@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"cxrepro/internal/process"
 )
 
 // Server is this process's hold on the embedded server: as its owner or as a joiner. Its
@@ -69,14 +71,14 @@ func (s *Server) ownOrJoin(ctx context.Context) error {
 	defer tick.Stop()
 	deadline, said := time.Now().Add(s.opts.StartTimeout), false
 	for {
-		lock, err := tryLock(s.paths.ownerLock())
+		lock, err := process.TryLock(s.paths.ownerLock())
 		switch {
 		case err == nil && s.opts.JoinOnly:
 			lock.Close()
 			return ErrNotRunning
 		case err == nil:
 			return s.own(ctx, lock, nil)
-		case !errors.Is(err, errLocked):
+		case !errors.Is(err, process.ErrLocked):
 			return &StartError{Op: "lock the state directory", Log: s.paths.log(), Err: err}
 		}
 		r := readRecord(s.paths.record())
@@ -90,7 +92,7 @@ func (s *Server) ownOrJoin(ctx context.Context) error {
 			if errors.As(why, &held) {
 				return why
 			}
-		case r.State == stateResolving && r.Machine == machine() && r.Owner.alive():
+		case r.State == stateResolving && r.Machine == process.Machine() && r.Owner.Alive():
 			deadline = time.Now().Add(s.opts.StartTimeout)
 			if !said {
 				said = true
@@ -111,9 +113,9 @@ func (s *Server) ownOrJoin(ctx context.Context) error {
 // join makes the server of r ours to use. A *HeldError is final.
 func (s *Server) join(ctx context.Context, r record) error {
 	switch {
-	case r.Machine != machine():
+	case r.Machine != process.Machine():
 		return &HeldError{Dir: s.paths.state, Holder: r.holder(), Err: errors.New("it runs in another container or on another machine, out of reach from here")}
-	case !r.Owner.alive():
+	case !r.Owner.Alive():
 		return errors.New("its owner just changed") // lock.json still names the one before
 	case r.Namespace != s.opts.Namespace:
 		return &HeldError{Dir: s.paths.state, Holder: r.holder(), Err: fmt.Errorf("its server serves namespace %s, not %s", r.Namespace, s.opts.Namespace)}

@@ -45,8 +45,8 @@ func TestLife(t *testing.T) {
 	began = time.Now()
 	stop(t, s)
 	stopping := time.Since(began)
-	if r.Server.alive() || r.Supervisor.alive() || !errors.Is(s.Err(), ErrStopped) {
-		t.Errorf("after Stop: server alive %t, supervisor alive %t, err %v", r.Server.alive(), r.Supervisor.alive(), s.Err())
+	if r.Server.Alive() || r.Supervisor.Alive() || !errors.Is(s.Err(), ErrStopped) {
+		t.Errorf("after Stop: server alive %t, supervisor alive %t, err %v", r.Server.Alive(), r.Supervisor.Alive(), s.Err())
 	}
 	nothingLeft(t, state)
 	if _, err := Start(t.Context(), Options{StateDir: state, JoinOnly: true}); !errors.Is(err, ErrNotRunning) {
@@ -230,8 +230,8 @@ func nothingLeft(t *testing.T, state string) {
 			break
 		}
 	}
-	if r := readRecord(paths{state}.record()); err != nil || st.Running || st.LeftOver || r.Server.alive() || r.Supervisor.alive() {
-		t.Errorf("left behind: %+v, %v; server alive %t, supervisor alive %t", st, err, r.Server.alive(), r.Supervisor.alive())
+	if r := readRecord(paths{state}.record()); err != nil || st.Running || st.LeftOver || r.Server.Alive() || r.Supervisor.Alive() {
+		t.Errorf("left behind: %+v, %v; server alive %t, supervisor alive %t", st, err, r.Server.Alive(), r.Supervisor.Alive())
 	}
 }
 

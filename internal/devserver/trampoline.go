@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"cxrepro/internal/process"
 )
 
 const (
@@ -155,7 +157,7 @@ func readAssignment(r *bufio.Reader) (assignment, error) {
 // start records the supervisor, starts the server in its process group with the server
 // lock inherited, and records the server too.
 func (a *assignment) start(log *boundedLog, lock *os.File) (*exec.Cmd, error) {
-	a.Record.Supervisor = self()
+	a.Record.Supervisor = process.Self()
 	if err := a.Record.write(a.RecordPath); err != nil {
 		return nil, fmt.Errorf("supervisor: %w", err)
 	}
@@ -170,7 +172,7 @@ func (a *assignment) start(log *boundedLog, lock *os.File) (*exec.Cmd, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("supervisor: start %s: %w", a.Binary, err)
 	}
-	a.Record.Server = process{PID: cmd.Process.Pid, Start: processStart(cmd.Process.Pid)}
+	a.Record.Server = process.Of(cmd.Process.Pid)
 	if err := a.Record.write(a.RecordPath); err != nil {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
