@@ -22,7 +22,11 @@ type Agent struct {
 	NoMeasurement bool `json:"no_measurement,omitempty"`
 	// Routed leaves measuring to the policy: measure joins the tools, and without a call
 	// the bundle is withheld with reason not_requested. The gate decides all the same.
-	Routed  bool    `json:"policy_routed,omitempty"`
+	Routed bool `json:"policy_routed,omitempty"`
+	// Forced runs all three tools on every question, whatever the plan asks for.
+	Forced bool `json:"forced,omitempty"`
+	// Direct names a direct prompt: one turn with that system text, without tools.
+	Direct  string  `json:"direct,omitempty"`
 	Profile Profile `json:"profile,omitempty"` // empty is "table"
 }
 
@@ -36,6 +40,17 @@ func (a Agent) Validate() error {
 	if a.Routed && a.NoMeasurement {
 		return fmt.Errorf("agent: policy_routed and no_measurement exclude each other")
 	}
+	if a.Forced && (a.Routed || len(a.Off) > 0) {
+		return fmt.Errorf("agent: forced goes with all tools on and measurements that are not routed")
+	}
+	if a.Direct != "" {
+		if a.Forced || a.Routed || a.NoMeasurement || len(a.Off) > 0 {
+			return fmt.Errorf("agent: direct %s has no tools to switch", a.Direct)
+		}
+		if _, err := DirectPrompt(a.Direct); err != nil {
+			return fmt.Errorf("agent: %w", err)
+		}
+	}
 	if _, err := a.Profile.Bounds(); err != nil {
 		return fmt.Errorf("agent: %w", err)
 	}
@@ -47,7 +62,7 @@ func (a Agent) Identity() map[string]any {
 	off := slices.Clone(a.Off)
 	slices.Sort(off)
 	return map[string]any{"protocol": ProtocolVersion, "prompts": a.promptDigests(), "off": slices.Compact(off),
-		"no_measurement": a.NoMeasurement, "policy_routed": a.Routed, "profile": string(a.Profile.orDefault()), "max_calls": MaxCalls}
+		"no_measurement": a.NoMeasurement, "policy_routed": a.Routed, "forced": a.Forced, "direct": a.Direct, "profile": string(a.Profile.orDefault()), "max_calls": MaxCalls}
 }
 
 // Rollout is what is known of one trajectory so far. It is data: store it, take it up
@@ -94,12 +109,22 @@ func (a Agent) Next(r Rollout) (Step, error) {
 		t, err := a.opening(r)
 		return Step{Turn: 1, Ask: t}, err
 	}
+	followed := r.Turn2 != nil || len(r.Results) > 0 || r.Measurement != nil
+	if a.Direct != "" {
+		if followed {
+			return Step{}, r.fault("it has one turn, yet something followed")
+		}
+		return Step{Ending: Completed}, nil
+	}
 	plan := readTurn1(*r.Turn1, a.Routed)
 	if !plan.WellFormed() {
-		if r.Turn2 != nil || len(r.Results) > 0 || r.Measurement != nil {
+		if followed {
 			return Step{}, r.fault("its first turn is malformed, yet something followed")
 		}
 		return Step{Ending: MalformedTurn1}, nil
+	}
+	if a.Forced {
+		plan.Calls = forcedCalls(r.Question)
 	}
 	results, err := a.byCall(r, plan)
 	if err != nil {
@@ -112,7 +137,7 @@ func (a Agent) Next(r Rollout) (Step, error) {
 			continue
 		}
 		open = true
-		if c.After == 0 || results[c.After-1] != nil {
+		if c.ready(results) {
 			step.Run = append(step.Run, c)
 		}
 	}
@@ -155,11 +180,11 @@ func (a Agent) byCall(r Rollout, plan Plan) ([]*Observation, error) {
 		out[o.Call-1] = o
 	}
 	for i, c := range plan.Calls { // a crop of what was not found is not found
-		if c.After == 0 || out[c.After-1] == nil || out[c.After-1].located() || a.refused(r, plan, c) != "" {
+		if !c.missed(out) || a.refused(r, plan, c) != "" {
 			continue
 		}
 		if out[i] != nil {
-			return nil, r.fault("call %d has a result, yet call %d found nothing to crop", c.Number, c.After)
+			return nil, r.fault("call %d has a result, yet the calls %v found nothing to crop", c.Number, c.needs())
 		}
 		out[i] = &Observation{Call: c.Number, Name: c.Name, Status: StatusNotFound}
 	}

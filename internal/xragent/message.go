@@ -13,8 +13,12 @@ func (a Agent) opening(r Rollout) (dialogue.Transcript, error) {
 	if len(r.Pictures) == 0 {
 		return dialogue.Transcript{}, r.fault("it has no picture")
 	}
+	text, err := a.system()
+	if err != nil {
+		return dialogue.Transcript{}, err
+	}
 	return dialogue.Transcript{Messages: []dialogue.Message{
-		{Role: dialogue.System, Parts: []dialogue.Part{{Text: a.system()}}},
+		{Role: dialogue.System, Parts: []dialogue.Part{{Text: text}}},
 		{Role: dialogue.User, Parts: append(pictures(r.Pictures), dialogue.Part{Text: QuestionText(r.Question)})},
 	}}, nil
 }

@@ -1,7 +1,7 @@
 package xragent
 
 import (
-	_ "embed"
+	"embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,7 +17,28 @@ var (
 	systemPrompt string
 	//go:embed prompts/lookup.txt
 	lookupPrompt string
+	//go:embed prompts/conditions.txt
+	conditionsPrompt string
+	//go:embed prompts
+	prompts embed.FS
 )
+
+// DirectPrompts lists the names of the direct prompts of the base model.
+//
+// Source: five prompts of that description [paper]; their words [ours].
+func DirectPrompts() []string { return []string{"v0", "v1", "v2", "v3", "v4"} }
+
+// DirectPrompt returns the system text of a direct prompt.
+func DirectPrompt(name string) (string, error) {
+	if !slices.Contains(DirectPrompts(), name) {
+		return "", fmt.Errorf("direct prompt %q is not one of %s", name, strings.Join(DirectPrompts(), ", "))
+	}
+	text, err := prompts.ReadFile("prompts/base_" + name + ".txt")
+	if err != nil {
+		return "", fmt.Errorf("direct prompt %s: %w", name, err)
+	}
+	return strings.TrimSpace(string(text)), nil
+}
 
 // LookupTokens caps the reply to an evidence lookup.
 const LookupTokens = 300
@@ -26,12 +47,15 @@ const LookupTokens = 300
 const routedPrompt = `measure takes the measurements of a picture. Arguments: optional "image".`
 
 // system is the agent's system text.
-func (a Agent) system() string {
+func (a Agent) system() (string, error) {
+	if a.Direct != "" {
+		return DirectPrompt(a.Direct)
+	}
 	text := strings.TrimSpace(systemPrompt)
 	if a.Routed {
 		text = strings.Replace(text, "\n\nEach call costs a little.", "\n"+routedPrompt+"\n\nEach call costs a little.", 1)
 	}
-	return text
+	return text, nil
 }
 
 // QuestionText is the question as the policy reads it: text, lettered options, and how to
@@ -67,7 +91,37 @@ func LookupTranscript(conditions []string) dialogue.Transcript {
 	return dialogue.Transcript{}.System(strings.TrimSpace(lookupPrompt)).Ask("Conditions: " + strings.Join(list, "; "))
 }
 
+// ConditionsTranscript asks for the conditions that options speak of, one a line: what a forced
+// lookup looks up. The question and the picture stay out of it.
+func ConditionsTranscript(options []string) dialogue.Transcript {
+	return dialogue.Transcript{}.System(strings.TrimSpace(conditionsPrompt)).Ask("Options:\n" + strings.Join(options, "\n"))
+}
+
+// MaxConditions is how many conditions one lookup takes.
+const MaxConditions = 4
+
+// ReadConditions reads the reply: its first lines with text, without marks of a list.
+func ReadConditions(reply string) []string {
+	var out []string
+	for line := range strings.SplitSeq(reply, "\n") {
+		line = strings.TrimSpace(strings.TrimLeft(line, " \t-*•0123456789.)"))
+		if line != "" && !strings.EqualFold(line, "none") && !slices.Contains(out, line) && len(out) < MaxConditions {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
 // promptDigests name the texts by content.
 func (a Agent) promptDigests() map[string]string {
-	return map[string]string{"system": artifacts.Sum([]byte(a.system())).String(), "lookup": artifacts.Sum([]byte(lookupPrompt)).String()}
+	sum := func(text string) string { return artifacts.Sum([]byte(text)).String() }
+	system, err := a.system()
+	if err != nil {
+		system = "" // refused by Validate
+	}
+	out := map[string]string{"system": sum(system), "lookup": sum(lookupPrompt)}
+	if a.Forced {
+		out["conditions"] = sum(conditionsPrompt)
+	}
+	return out
 }

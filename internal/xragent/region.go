@@ -2,6 +2,7 @@ package xragent
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -65,21 +66,32 @@ func Outline(c ToolCall, m *anatomy.Masks) Observation {
 	return o
 }
 
-// CropBox is the box that a roi_crop asks for: its own, that of the call it names, or that
-// of a named structure. ok is false when there is none, and o then answers the call.
+// joint is the smallest box around two; more says that there is a first.
+func joint(a, b [4]int, more bool) [4]int {
+	if !more {
+		return b
+	}
+	return [4]int{min(a[0], b[0]), min(a[1], b[1]), max(a[2], b[2]), max(a[3], b[3])}
+}
+
+// CropBox is the box that a roi_crop asks for: its own, that around the results it names, or
+// that of a named structure. ok is false when there is none, and o then answers the call.
 func CropBox(c ToolCall, results []Observation, m *anatomy.Masks) (box [4]int, o Observation, ok bool) {
 	o = Observation{Call: c.Number, Name: c.Name, Status: StatusNotFound}
 	switch {
 	case c.Box != nil:
 		return *c.Box, o, true
-	case c.After > 0:
+	case len(c.needs()) > 0:
+		found := false
 		for _, r := range results {
-			if r.Call == c.After && r.located() {
-				return *r.Box, o, true
+			if slices.Contains(c.needs(), r.Call) && r.located() {
+				box, found = joint(box, *r.Box, found), true
 			}
 		}
-		o.Text = fmt.Sprintf("call %d found nothing", c.After)
-		return box, o, false
+		if !found {
+			o.Text = fmt.Sprintf("calls %v found nothing", c.needs())
+		}
+		return box, o, found
 	case m == nil:
 		o.Status, o.Text = StatusError, "there are no masks of the picture"
 		return box, o, false

@@ -8,7 +8,7 @@ import (
 )
 
 // ToolCall is one call of a well-formed plan as data, ready to be run by whoever has the
-// tool. Exactly one of Box, Region and After says where a roi_crop goes.
+// tool. Exactly one of Box, Region, After and Joint says where a roi_crop goes.
 type ToolCall struct {
 	Number int    `json:"call"` // from 1, in the order of the plan
 	Name   string `json:"name"`
@@ -17,9 +17,41 @@ type ToolCall struct {
 	Box    *[4]int `json:"bbox,omitempty"`
 	Region string  `json:"region,omitempty"`
 	// After is the number of the region_parse whose box a crop takes.
-	After      int      `json:"after,omitempty"`
+	After int `json:"after,omitempty"`
+	// Joint are calls of region_parse whose joint box a forced crop takes.
+	Joint      []int    `json:"joint,omitempty"`
 	Target     string   `json:"target,omitempty"`
 	Conditions []string `json:"conditions,omitempty"`
+	// Options are what the conditions of a forced lookup are taken from.
+	Options []string `json:"options,omitempty"`
+}
+
+// needs lists the calls whose boxes the call takes.
+func (c ToolCall) needs() []int {
+	if c.After > 0 {
+		return []int{c.After}
+	}
+	return c.Joint
+}
+
+// ready reports that every call is answered whose box the call takes.
+func (c ToolCall) ready(results []*Observation) bool {
+	for _, k := range c.needs() {
+		if results[k-1] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// missed reports that the call takes boxes, and that there are none.
+func (c ToolCall) missed(results []*Observation) bool {
+	for _, k := range c.needs() {
+		if o := results[k-1]; o == nil || o.located() {
+			return false
+		}
+	}
+	return len(c.needs()) > 0
 }
 
 // Plan is turn 1 read strictly.
