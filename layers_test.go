@@ -42,7 +42,7 @@ var nouns = []string{
 }
 
 var domain = []string{
-	"internal/chexstruct", "internal/cxreasonbench", "internal/xragent",
+	"internal/chexstruct", "internal/cxreasonbench", "internal/xragent", "internal/xragent/quiz",
 	"internal/dataset", "internal/overlay", "internal/overlap", "internal/phantom",
 }
 
