@@ -43,6 +43,7 @@ var nouns = []string{
 
 var domain = []string{
 	"internal/chexstruct", "internal/cxreasonbench", "internal/xragent", "internal/xragent/quiz",
+	"internal/xragent/bench", "internal/xragent/analysis", "internal/xragent/tables",
 	"internal/dataset", "internal/overlay", "internal/overlap", "internal/phantom",
 }
 
