@@ -29,7 +29,7 @@ bootstrap of the difference for means of tasks. Transcripts hold replies to the 
 credentialed data they are for this machine.
 
 With --json: the object of docs/schemas.md: equal, identical, verdict, spec, inputs, code,
-environment, parted, steps, cells, compared_cells, flips, flips_all.
+environment, parted, steps, cells, compared_cells, unpaired, flips, flips_all.
 
 Exit codes: 0 no figure and no outcome differs; 1 some differ; 2 usage; 3 none differs, but
 cases are undetermined on a side; 6 store unreachable.`,

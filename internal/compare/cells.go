@@ -79,8 +79,7 @@ func (c *comparison) labelCells(moved map[string]*labels) {
 	for i := range c.a.Findings.Tasks {
 		x := &c.a.Findings.Tasks[i]
 		k := slices.IndexFunc(c.b.Findings.Tasks, func(t contract.SummaryTask) bool { return t.Task == x.Task })
-		if k < 0 {
-			c.d.Unpaired = append(c.d.Unpaired, "task "+x.Task+" is not in B")
+		if !c.both("task "+x.Task, true, k >= 0) {
 			continue
 		}
 		y := &c.b.Findings.Tasks[k]
@@ -103,9 +102,7 @@ func (c *comparison) labelCells(moved map[string]*labels) {
 		}
 	}
 	for _, y := range c.b.Findings.Tasks {
-		if !slices.ContainsFunc(c.a.Findings.Tasks, func(t contract.SummaryTask) bool { return t.Task == y.Task }) {
-			c.d.Unpaired = append(c.d.Unpaired, "task "+y.Task+" is not in A")
-		}
+		c.both("task "+y.Task, slices.ContainsFunc(c.a.Findings.Tasks, func(t contract.SummaryTask) bool { return t.Task == y.Task }), true)
 	}
 }
 

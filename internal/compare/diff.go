@@ -28,7 +28,8 @@ type Diff struct {
 	// step that was compared.
 	Parted *Parted     `json:"parted"`
 	Steps  []StepState `json:"steps"`
-	// Cells are the figures that differ, of so many that both have.
+	// Cells are the figures that differ, of so many that both have. Unpaired names what only one
+	// side measured, asked or evaluated.
 	Cells      []Cell   `json:"cells"`
 	Compared   int      `json:"compared_cells"`
 	Unpaired   []string `json:"unpaired"`
@@ -84,6 +85,17 @@ type comparison struct {
 	// samples are keys of both sides by step, whose statements tell code and environment.
 	samples [2]map[string][]artifacts.Key
 	steps   map[string]*StepState
+}
+
+// both reports whether both sides have something. What only one of them has is noted.
+func (c *comparison) both(what string, a, b bool) bool {
+	switch {
+	case a && !b:
+		c.d.Unpaired = append(c.d.Unpaired, what+" is not in B")
+	case b && !a:
+		c.d.Unpaired = append(c.d.Unpaired, what+" is not in A")
+	}
+	return a && b
 }
 
 func (c *comparison) conclude() {

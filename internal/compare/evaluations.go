@@ -21,6 +21,8 @@ type pair struct {
 	cases [2]map[cxreasonbench.Path]map[cxreasonbench.Task][]cxreasonbench.CaseScores
 	// ids are the cases of a side by number.
 	ids [2][]contract.BenchmarkCase
+	// paths are those that both sides were asked for.
+	paths []cxreasonbench.Path
 }
 
 // talkKey pairs dialogues. path is that of the page.
@@ -31,7 +33,7 @@ type talkKey struct {
 
 // evaluations pairs what was evaluated and compares it.
 func (c *comparison) evaluations() error {
-	if c.a.Tables == nil || c.b.Tables == nil {
+	if !c.both("the evaluation of models", c.a.Tables != nil, c.b.Tables != nil) {
 		return nil
 	}
 	for _, m := range c.pairs() {
@@ -42,8 +44,11 @@ func (c *comparison) evaluations() error {
 		if err := c.walk(e); err != nil {
 			return err
 		}
-		for _, path := range e.paths() {
-			c.pathCells(e, path)
+		for _, path := range cxreasonbench.Paths() {
+			if c.both(cxreasonbench.PathTitle(path)+" of "+e.name, e.cases[0][path] != nil, e.cases[1][path] != nil) {
+				e.paths = append(e.paths, path)
+				c.pathCells(e, path)
+			}
 		}
 		if err := c.flips(e); err != nil {
 			return err
@@ -85,14 +90,10 @@ func (c *comparison) pairs() []match {
 		return free(a, left, x.Sampling) == 1 && free(b, right, x.Sampling) == 1
 	})
 	for i := range a {
-		if !left[i] {
-			c.d.Unpaired = append(c.d.Unpaired, "evaluation "+a[i].Name+" is not in B")
-		}
+		c.both("evaluation "+a[i].Name, true, left[i])
 	}
 	for k := range b {
-		if !right[k] {
-			c.d.Unpaired = append(c.d.Unpaired, "evaluation "+b[k].Name+" is not in A")
-		}
+		c.both("evaluation "+b[k].Name, right[k], true)
 	}
 	slices.SortFunc(out, func(x, y match) int { return x.a - y.a })
 	return out
@@ -137,16 +138,6 @@ func (e *pair) caseAt(side, number int) caseKey {
 	}
 	x := e.ids[side][number]
 	return caseKey{x.Task, x.ID}
-}
-
-// paths are those that both sides were asked for.
-func (e *pair) paths() (out []cxreasonbench.Path) {
-	for _, p := range cxreasonbench.Paths() {
-		if e.cases[0][p] != nil && e.cases[1][p] != nil {
-			out = append(out, p)
-		}
-	}
-	return out
 }
 
 // paired are the scores of the cases of both sides, and by task how many cases only one has.

@@ -19,7 +19,7 @@ type place struct{ window, row int }
 // findings walks facts, masks and measurements of the images of both sides, and compares the
 // labels of each.
 func (c *comparison) findings() error {
-	if c.a.Findings == nil || c.b.Findings == nil {
+	if !c.both("the assessment of images", c.a.Findings != nil, c.b.Findings != nil) {
 		return nil
 	}
 	other := map[artifacts.Digest]place{}
@@ -90,8 +90,12 @@ func (c *comparison) assessed(other map[artifacts.Digest]place) error {
 	moved := map[string]*labels{}
 	for w := range c.windows[0] {
 		x := &c.windows[0][w]
-		c.d.FlipsCases += len(x.Entries) * len(x.Tasks)
 		for t, task := range x.Tasks {
+			for _, e := range x.Entries {
+				if at, both := other[e.Image]; both && taskAt(&c.windows[1][at.window], task.Task) >= 0 {
+					c.d.FlipsCases++
+				}
+			}
 			if err := c.task(s, x, w, t, task, other, moved); err != nil {
 				return err
 			}

@@ -56,7 +56,7 @@ func (c *comparison) room() bool { return c.o.Flips < 0 || len(c.d.Flips) < c.o.
 
 // flips compares the outcome of every case of a pair on every path.
 func (c *comparison) flips(e *pair) error {
-	for _, path := range e.paths() {
+	for _, path := range e.paths {
 		page := path
 		if path == cxreasonbench.RePath1 {
 			page = cxreasonbench.Path2

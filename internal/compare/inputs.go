@@ -90,7 +90,7 @@ func (c *comparison) benchmark() error {
 			have[i][caseKey{x.Task, x.ID}] = n
 		}
 	}
-	if c.a.Benchmark == nil || c.b.Benchmark == nil {
+	if !c.both("the benchmark", c.a.Benchmark != nil, c.b.Benchmark != nil) {
 		return nil
 	}
 	step := contract.StepBuildCase

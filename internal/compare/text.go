@@ -43,6 +43,8 @@ func (d *Diff) verdict() string {
 		}
 	} else if d.Inputs.differ() {
 		text = "different inputs"
+	} else if len(d.Unpaired) > 0 {
+		text = d.Unpaired[0]
 	}
 	if p := d.Parted; p != nil {
 		text += "; they part at " + p.Step + " (" + p.reason() + ")"
