@@ -43,16 +43,19 @@ const (
 // Test compares the same cases on both sides.
 type Test struct {
 	Name string `json:"test"`
-	// Pairs are the cases in both denominators; of them so many are yes or more on one side
-	// only. Alone are cases in one denominator only.
-	Pairs     int     `json:"pairs"`
-	OnlyA     int     `json:"only_a"`
-	OnlyB     int     `json:"only_b"`
-	Unpaired  [2]int  `json:"unpaired"`
-	P         float64 `json:"p,omitempty"`
-	Known     bool    `json:"known"`
-	Low, High float64
-	Why       string `json:"why,omitempty"`
+	// Pairs are the cases in both denominators, of findings only those that changed; of them so
+	// many are yes or more on one side only. Unpaired are cases in one denominator only.
+	Pairs    int    `json:"pairs"`
+	OnlyA    int    `json:"only_a"`
+	OnlyB    int    `json:"only_b"`
+	Unpaired [2]int `json:"unpaired"`
+	// P is the p-value of the first two tests, Low and High the 95 % interval of B minus A of
+	// the third, in the unit of the figure. Without Known there is neither, and Why says so.
+	P     float64 `json:"p,omitempty"`
+	Known bool    `json:"known"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+	Why   string  `json:"why,omitempty"`
 }
 
 // String is the test in a few words.
