@@ -90,7 +90,7 @@ func (c *comparison) labelCells(moved map[string]*labels) {
 		if m == nil {
 			m = &labels{by: map[string]*stats.Paired{}}
 		}
-		c.share("", "", x.Task, "labelled", stats.Proportion{K: x.Total, N: c.a.Findings.Global.Kept}, stats.Proportion{K: y.Total, N: c.b.Findings.Global.Kept}, m.total)
+		c.share(x.Task, "labelled", stats.Proportion{K: x.Total, N: c.a.Findings.Global.Kept}, stats.Proportion{K: y.Total, N: c.b.Findings.Global.Kept}, m.total)
 		for _, l := range x.Labels {
 			for _, o := range y.Labels {
 				if o.Label != l.Label {
@@ -100,7 +100,7 @@ func (c *comparison) labelCells(moved map[string]*labels) {
 				if m.by[l.Label] != nil {
 					p = *m.by[l.Label]
 				}
-				c.share("", "", x.Task, l.Label, stats.Proportion{K: l.N, N: x.Total}, stats.Proportion{K: o.N, N: y.Total}, p)
+				c.share(x.Task, l.Label, stats.Proportion{K: l.N, N: x.Total}, stats.Proportion{K: o.N, N: y.Total}, p)
 			}
 		}
 	}
@@ -119,7 +119,7 @@ func (c *comparison) count(column, row string, a, b int) {
 
 // share compares k of n of findings. Rows of windows that are equal were not read: their images
 // agree, and the test needs only those that do not.
-func (c *comparison) share(of, path, row, column string, a, b stats.Proportion, p stats.Paired) {
+func (c *comparison) share(row, column string, a, b stats.Proportion, p stats.Paired) {
 	c.d.Compared++
 	if a == b {
 		return
@@ -129,7 +129,7 @@ func (c *comparison) share(of, path, row, column string, a, b stats.Proportion, 
 	if t.P, t.Known = p.McNemar(); !t.Known {
 		t.Why = "no image of both differs"
 	}
-	c.d.Cells = append(c.d.Cells, Cell{Of: of, Path: path, Row: row, Column: column, A: Figure{text(a), a.K, a.N, "", ""}, B: Figure{text(b), b.K, b.N, "", ""}, Test: t})
+	c.d.Cells = append(c.d.Cells, Cell{Row: row, Column: column, A: Figure{Text: text(a), K: a.K, N: a.N}, B: Figure{Text: text(b), K: b.K, N: b.N}, Test: t})
 }
 
 // pathCells compares every figure of one path of a pair of evaluations.

@@ -101,7 +101,7 @@ func (c *comparison) both(what string, a, b bool) bool {
 func (c *comparison) conclude() {
 	d := c.d
 	d.Identical = d.A.Result == d.B.Result
-	d.Equal = d.Identical || len(d.Cells)+len(d.Flips)+d.FlipsAll+len(d.Unpaired) == 0 && !d.Inputs.differ()
+	d.Equal = d.Identical || len(d.Cells)+d.FlipsAll+len(d.Unpaired) == 0 && !d.Inputs.differ()
 	for _, name := range stepOrder {
 		if s := c.steps[name]; s != nil {
 			d.Steps = append(d.Steps, *s)

@@ -8,6 +8,6 @@
 //
 // The package reads documents through the functions of a [Source] and makes no call to a model.
 //
-//	d, err := compare.Compare(ctx, a, b, compare.Options{})
+//	d, err := compare.Compare(ctx, a, b, compare.Options{Flips: 5})
 //	err = d.WriteText(os.Stdout)
 package compare

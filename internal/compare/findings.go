@@ -146,7 +146,6 @@ func sameImages(x, y *Window) bool {
 
 // labels counts how the labels of one task moved.
 type labels struct {
-	task  string
 	total stats.Paired
 	// by are those of each label among the images that have one on both sides.
 	by map[string]*stats.Paired
@@ -160,7 +159,7 @@ func (c *comparison) rows(x *Window, t int, task string, other map[artifacts.Dig
 	}
 	m := moved[task]
 	if m == nil {
-		m = &labels{task: task, by: map[string]*stats.Paired{}}
+		m = &labels{by: map[string]*stats.Paired{}}
 		moved[task] = m
 	}
 	read := map[int][]contract.FindingRow{}
@@ -193,7 +192,11 @@ func (c *comparison) rows(x *Window, t int, task string, other map[artifacts.Dig
 		}
 		m.add(a, b)
 		if a.String() != b.String() {
-			c.flip(Flip{Task: task, Case: x.Entries[i].Case, What: "finding", Before: a.String(), After: b.String(), Fields: fieldsOf(row, theirs)})
+			fields, err := fieldsOf(row, theirs)
+			if err != nil {
+				return err
+			}
+			c.flip(Flip{Task: task, Case: x.Entries[i].Case, What: "finding", Before: a.String(), After: b.String(), Fields: fields})
 		}
 	}
 	return nil
@@ -247,10 +250,10 @@ func (m *labels) add(a, b state) {
 }
 
 // fieldsOf are the first fields in which two findings differ.
-func fieldsOf(a, b contract.FindingRow) []provenance.Difference {
+func fieldsOf(a, b contract.FindingRow) ([]provenance.Difference, error) {
 	how, err := provenance.CompareDocuments(a.Finding, b.Finding)
 	if err != nil {
-		return nil
+		return nil, fmt.Errorf("finding of image %s: %w", a.Image.Short(), err)
 	}
-	return how.Differs[:min(len(how.Differs), 5)]
+	return how.Differs[:min(len(how.Differs), 5)], nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"cxrepro/internal/contract"
+	"cxrepro/internal/ledger"
 	"cxrepro/internal/provenance"
 )
 
@@ -48,8 +49,11 @@ func (c *comparison) made() error {
 				if err != nil {
 					return err
 				}
-				if st != nil {
-					told(step, st, code[side], where[side])
+				if st == nil {
+					continue
+				}
+				if err := told(step, st, code[side], where[side]); err != nil {
+					return fmt.Errorf("statement of %s: %w", key.Short(), err)
 				}
 			}
 		}
@@ -64,11 +68,13 @@ func (c *comparison) made() error {
 }
 
 // told reads what a statement says of its making.
-func told(step string, st *provenance.Statement, code, where facts) {
+func told(step string, st *provenance.Statement, code, where facts) error {
 	p := st.Predicate
-	if fields, err := provenance.Fields(p.KeyDocument); err == nil {
-		code.add(step, "step version", fields["version"])
+	fields, err := provenance.Fields(p.KeyDocument)
+	if err != nil {
+		return err
 	}
+	code.add(step, "step version", fields["version"])
 	code.add(step, "builder", p.Builder.ID)
 	code.add(step, "version", p.Code.Version)
 	commit := p.Code.Commit
@@ -86,34 +92,29 @@ func told(step string, st *provenance.Statement, code, where facts) {
 	where.add(step, "onnxruntime", e.ONNXRuntime)
 	where.add(step, "provider", e.Provider)
 	where.add(step, "host", p.Invocation.Host)
-	if step == contract.StepCall {
-		served(step, p.Parameters, where)
+	if step != contract.StepCall {
+		return nil
 	}
+	return served(step, p.Parameters, where)
 }
 
 // served reads who answered a call.
-func served(step string, parameters map[string]any, where facts) {
+func served(step string, parameters map[string]any, where facts) error {
 	data, err := json.Marshal(parameters)
 	if err != nil {
-		return
+		return err
 	}
 	var doc struct {
-		Call struct {
-			Card     string         `json:"card"`
-			Endpoint string         `json:"endpoint"`
-			Served   map[string]any `json:"served"`
-		} `json:"call"`
+		Call ledger.Facts `json:"call"`
 	}
-	if json.Unmarshal(data, &doc) != nil {
-		return
+	if err := json.Unmarshal(data, &doc); err != nil {
+		return err
 	}
 	where.add(step, "card", doc.Call.Card)
 	where.add(step, "endpoint", doc.Call.Endpoint)
-	for _, name := range []string{"model", "fingerprint", "engine"} {
-		if v, ok := doc.Call.Served[name]; ok {
-			where.add(step, "served "+name, fmt.Sprint(v))
-		}
-	}
+	where.add(step, "served model", doc.Call.Served.Model)
+	where.add(step, "served fingerprint", doc.Call.Served.Fingerprint)
+	return nil
 }
 
 // differing lists the fields whose values are not the same on both sides; steps with the same

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"fmt"
 	"strings"
 
 	"cxrepro/artifacts"
@@ -8,11 +9,8 @@ import (
 	"cxrepro/internal/provenance"
 )
 
-// Steps that have no keys of their own.
-const (
-	// StepScore: how recorded replies and verdicts become scores.
-	StepScore = "score"
-)
+// StepScore is how recorded replies and verdicts become scores: a step without keys of its own.
+const StepScore = "score"
 
 // stepOrder is the order of the pipeline.
 var stepOrder = []string{
@@ -148,7 +146,10 @@ func (c *comparison) partByResult(s *StepState, item string, a, b artifacts.Dige
 					continue
 				}
 				fields, err := provenance.Fields(st.Predicate.KeyDocument)
-				if err != nil || !fits(i, fields) {
+				if err != nil {
+					return fmt.Errorf("statement of %s: %w", key.Short(), err)
+				}
+				if !fits(i, fields) {
 					continue
 				}
 			}

@@ -49,10 +49,9 @@ type Window struct {
 	Rows func(ctx context.Context, task int) ([]contract.FindingRow, error)
 }
 
-// Options bound what a comparison reads and lists. Zero fields take their defaults.
+// Options bound what a comparison reads and lists.
 type Options struct {
-	// Flips is the most flips that are listed with both transcripts. Default 5, less than 0
-	// means all.
+	// Flips is the most flips that are listed with both transcripts; less than 0 means all.
 	Flips int
 	// Draws and Seed are those of the bootstrap. Default 2,000 draws.
 	Draws int
@@ -60,9 +59,6 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Flips == 0 {
-		o.Flips = 5
-	}
 	if o.Draws <= 0 {
 		o.Draws = 2000
 	}

@@ -19,7 +19,7 @@ func (c *comparison) walk(e *pair) error {
 		if y == nil {
 			continue
 		}
-		if !sampled {
+		if !sampled && len(x.State.Turns) > x.State.Replayed && len(y.State.Turns) > y.State.Replayed {
 			// Keys of a step differ in the same fields in every dialogue.
 			sampled = true
 			if err := c.firstCalls(e, at, x, y); err != nil {
@@ -154,15 +154,9 @@ func (c *comparison) partAtCall(e *pair, at talkKey, x, y *contract.DialogueDoc,
 
 // firstCalls compares the keys of the first call of each kind in a pair of dialogues.
 func (c *comparison) firstCalls(e *pair, at talkKey, x, y *contract.DialogueDoc) error {
-	if len(x.State.Turns) == 0 || len(y.State.Turns) == 0 {
-		return nil
-	}
-	first := x.State.Turns[x.State.Replayed:]
-	if len(first) == 0 {
-		return nil
-	}
+	first := x.State.Turns[x.State.Replayed].Key
 	for _, kind := range []cxreasonbench.CallKind{cxreasonbench.CallModel, cxreasonbench.CallJudge} {
-		call := cxreasonbench.Call{Kind: kind, Key: first[0].Key}
+		call := cxreasonbench.Call{Kind: kind, Key: first}
 		a, err := keyOf(c, c.a, e.index[0], at, x.Case, call)
 		if err != nil {
 			return err
