@@ -37,12 +37,6 @@ func NewGame(worth []int64) (Game, error) {
 	return g, nil
 }
 
-// Players is the number of players.
-func (g Game) Players() int { return g.players }
-
-// Worth is that of a coalition.
-func (g Game) Worth(coalition int) int64 { return g.worth[coalition] }
-
 // Gap is what all players together are worth beyond nobody.
 func (g Game) Gap() int64 { return g.worth[len(g.worth)-1] - g.worth[0] }
 

@@ -3,6 +3,7 @@ package why
 import (
 	"context"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -171,7 +172,7 @@ func (a *Attribution) share(players []place, at func(...Factor) (Value, error)) 
 		case s == 0:
 			v = a.Ours
 		case s&(s-1) == 0:
-			v = players[log2(s)].alone
+			v = players[bits.TrailingZeros(uint(s))].alone
 		default:
 			v, err = at(list...)
 		}
@@ -213,7 +214,7 @@ func (a *Attribution) divide(players []place, worth []int64) error {
 		return err
 	}
 	shares, unit := game.Shapley()
-	rounded := Apportion(shares, unit, 100)
+	rounded := apportion(shares, unit, 100)
 	for i := range shares {
 		a.Shares[i].Numerator, a.Shares[i].Denominator, a.Shares[i].TenThousandths = shares[i], unit, rounded[i]
 	}
@@ -257,12 +258,12 @@ func (a *Attribution) beyond(players []place, needing []Factor, at func(...Facto
 	return nil
 }
 
-// Apportion rounds shares of so many units to whole parts of 1/fine of a whole, so that the
+// apportion rounds shares of so many units to whole parts of 1/fine of a whole, so that the
 // rounded ones sum to fine times what the shares sum to: each is rounded down, and the largest
 // remainders are rounded up, the first among equals.
 //
 // The shares must sum to a multiple of unit.
-func Apportion(shares []int64, unit, fine int64) []int64 {
+func apportion(shares []int64, unit, fine int64) []int64 {
 	out := make([]int64, len(shares))
 	order := make([]int, len(shares))
 	rest := make([]int64, len(shares))
@@ -281,15 +282,6 @@ func Apportion(shares []int64, unit, fine int64) []int64 {
 		out[i]++
 	}
 	return out
-}
-
-func log2(s int) int {
-	n := 0
-	for s > 1 {
-		s >>= 1
-		n++
-	}
-	return n
 }
 
 func names(list []Factor) string {
