@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
 	tables "cxrepro/internal/report"
@@ -115,7 +114,7 @@ func (w *whyAnswer) sharesText(b *strings.Builder) error {
 			share = tables.Text(why.Signed(s.TenThousandths, 4))
 		}
 		for i, f := range s.Factors {
-			line := []tables.Cell{tables.Text(f.Name), tables.Text(clipped(f.Ours)), tables.Text(clipped(f.Theirs)), alone, share}
+			line := []tables.Cell{tables.Text(f.Name), valueText(f.Ours), valueText(f.Theirs), alone, share}
 			if i > 0 { // several factors share a place
 				line[3], line[4] = tables.Text("together"), tables.Text("")
 			}
@@ -170,7 +169,7 @@ func (w *whyAnswer) needingText(b *strings.Builder) error {
 		default:
 			missing = true
 		}
-		t.Add(tables.Text(n.Factor.Name), tables.Text(clipped(n.Factor.Ours)), tables.Text(clipped(n.Factor.Theirs)), tables.Text(n.Factor.Needs.String()), effect, tables.Text(price))
+		t.Add(tables.Text(n.Factor.Name), valueText(n.Factor.Ours), valueText(n.Factor.Theirs), tables.Text(n.Factor.Needs.String()), effect, tables.Text(price))
 	}
 	if w.NotShared == "" {
 		t.Notes = append(t.Notes, "Effects are of one factor at a time, beside all of scoring. Of the rest of "+why.Signed(w.Rest, 2)+" they leave "+why.Signed(w.Left, 2)+".")
@@ -222,15 +221,5 @@ func priceText(p why.Price) string {
 	return text
 }
 
-// clipped keeps a value to a column.
-func clipped(s string) string {
-	const letters = 44
-	s = longDigest.ReplaceAllString(s, "$1")
-	if r := []rune(s); len(r) > letters {
-		return string(r[:letters-3]) + "..."
-	}
-	return s
-}
-
-// longDigest is a digest of which a table shows the beginning.
-var longDigest = regexp.MustCompile(`(sha256:[0-9a-f]{12})[0-9a-f]{52}`)
+// valueText is a factor's value in a column.
+func valueText(s string) tables.Cell { return tables.Text(tables.Clip(s, 44)) }

@@ -3,7 +3,6 @@ package compare
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
 	"cxrepro/internal/provenance"
@@ -66,7 +65,7 @@ func (p *Parted) reason() string {
 		return p.Why
 	case len(p.Differs) > 0:
 		f := p.Differs[0]
-		return f.Field + " is " + clip(f.Ours, 40) + " and " + clip(f.Other, 40)
+		return f.Field + " is " + report.Clip(f.Ours, 40) + " and " + report.Clip(f.Other, 40)
 	}
 	return p.Item
 }
@@ -113,7 +112,7 @@ func fieldsText(b *strings.Builder, list []provenance.Difference, indent string)
 			fmt.Fprintf(b, "%sand %d more (--json lists them)\n", indent, len(list)-i)
 			return
 		}
-		fmt.Fprintf(b, "%s%s: %s | %s\n", indent, f.Field, clip(f.Ours, 70), clip(f.Other, 70))
+		fmt.Fprintf(b, "%s%s: %s | %s\n", indent, f.Field, report.Clip(f.Ours, 70), report.Clip(f.Other, 70))
 	}
 }
 
@@ -160,7 +159,7 @@ func madeText(b *strings.Builder, name string, list []Made) {
 		if len(m.Steps) > 0 {
 			steps = " of " + strings.Join(m.Steps, ", ")
 		}
-		fmt.Fprintf(b, "  %s%s: %s | %s\n", m.Field, steps, clip(listed(m.A), 70), clip(listed(m.B), 70))
+		fmt.Fprintf(b, "  %s%s: %s | %s\n", m.Field, steps, report.Clip(listed(m.A), 70), report.Clip(listed(m.B), 70))
 	}
 }
 
@@ -293,10 +292,10 @@ func turnText(b *strings.Builder, t TurnPair, all bool) {
 	side := func(name, score, reply, judge string) {
 		fmt.Fprintf(b, "        %s  %s", name, scored(score))
 		if score != "" {
-			fmt.Fprintf(b, ": %s", clip(reply, letters))
+			fmt.Fprintf(b, ": %s", report.Clip(reply, letters))
 		}
 		if judge != "" {
-			fmt.Fprintf(b, " (judge: %s)", clip(judge, letters))
+			fmt.Fprintf(b, " (judge: %s)", report.Clip(judge, letters))
 		}
 		b.WriteByte('\n')
 	}
@@ -307,16 +306,4 @@ func turnText(b *strings.Builder, t TurnPair, all bool) {
 	}
 	side("A", t.ScoreA, t.ReplyA, t.JudgeA)
 	side("B", t.ScoreB, t.ReplyB, t.JudgeB)
-}
-
-// digests are those that a line shows the beginning of.
-var digests = regexp.MustCompile(`(sha256:[0-9a-f]{12})[0-9a-f]{52}`)
-
-// clip keeps a text to one line of so many letters.
-func clip(s string, letters int) string {
-	s = digests.ReplaceAllString(strings.Join(strings.Fields(s), " "), "$1")
-	if r := []rune(s); len(r) > letters {
-		return string(r[:letters-3]) + "..."
-	}
-	return s
 }
