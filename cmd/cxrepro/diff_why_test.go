@@ -149,7 +149,7 @@ func (p *pairLab) why(want int, args ...string) (text string, w answered) {
 	return text, w
 }
 
-// cells are figures of both paths: of groups, of a task, and refined ones.
+// whyCells are figures of both paths: of groups, of a task, and refined ones.
 var whyCells = []string{
 	"t3/path-1.some-simulated/completion", "t3/path-1.some-simulated/depth", "t4/overall.some-simulated/completion",
 	"t13/rotation.some-simulated/stage3:refined", "t11/measurement.some-simulated/consistency", "t23/overall.some-simulated/depth",
@@ -325,6 +325,7 @@ func TestWhyPublished(t *testing.T) {
 		{[]string{base}, "--cell is missing"},
 		{[]string{base, "--cell", "t3/path-1.gpt-4/completion"}, "nearest are t3/path-1.gpt-4.1/completion"},
 		{[]string{base, "--cell", "t3/path-1.gpt-4.1/completion:standard"}, "prints no textbook reading"},
+		{[]string{base, "--cell", "t6/cardiomegaly/normal"}, "why knows figures of evaluations only"},
 		{[]string{base, "--cell", "t3/path-1.gpt-4.1/completion", "--try", "build.deal=quota"}, "it needs calls"},
 		{[]string{base, "--cell", "t3/path-1.gpt-4.1/completion", "--try", "score.mean=x"}, "its values are"},
 		{[]string{base, "--cell", "t3/path-1.gpt-4.1/completion", "--against", base, "--published"}, "do not go together"},

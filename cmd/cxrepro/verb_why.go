@@ -80,6 +80,9 @@ func (a *app) why(ctx context.Context, which string, f whyFlags) (err error) {
 	case len(f.factors) > 0 && !f.allowCalls:
 		return usageError("add --allow-calls", "--factor says which calls to make")
 	}
+	if err := evaluationsOnly(f.cell); err != nil {
+		return err
+	}
 	open := a.readStore
 	if f.allowCalls {
 		open = a.openStore
@@ -142,14 +145,7 @@ func (a *app) ask(ctx context.Context, store *artifacts.Repository, which string
 		}
 	}()
 	q = &whyQuestion{archive: s, against: f.against}
-	plan, err := q.cell(ctx, which, f.cell)
-	if err != nil {
-		return nil, err
-	}
-	if q.ours, err = why.Narrow(plan, q.e.receipt.Benchmark, casesOf(q.e.bench), q.e.docs[q.ref.Evaluation].Index); err != nil {
-		return nil, err
-	}
-	if q.ours.Questions, err = questionsOf(q.e.bench); err != nil {
+	if err := q.cell(ctx, which, f.cell); err != nil {
 		return nil, err
 	}
 	if f.against != "" {
@@ -165,27 +161,20 @@ func (a *app) ask(ctx context.Context, store *artifacts.Repository, which string
 			return nil, err
 		}
 	}
-	q.eval = newCellEvaluator(s, q.e, q.ref, q.ours)
-	return q, nil
+	q.eval, err = newCellEvaluator(s, q.e, q.ref, q.ours)
+	return q, err
 }
 
 // cell opens the reproduction and finds the figure in it.
-func (q *whyQuestion) cell(ctx context.Context, which, text string) (*planDoc, error) {
-	r, err := q.archive.ended(which)
-	if err != nil {
-		return nil, err
-	}
-	if r.Tables.IsZero() {
-		return nil, usageError("name one that asked models; `cxrepro status` lists them", "reproduction %s (%s) asks no model, so it has no such cell", r.Reproduction, r.Name)
-	}
-	if q.e, err = loadEvaluation(ctx, q.archive.store, r); err != nil {
-		return nil, err
+func (q *whyQuestion) cell(ctx context.Context, which, text string) (err error) {
+	if q.e, err = q.archive.asked(ctx, which); err != nil {
+		return err
 	}
 	if q.ref, err = cxreasonbench.FindCell(text, q.e.scored()); err != nil {
-		return nil, usageError("`cxrepro report "+r.Reproduction+" --cells` lists the cells", "%v", err)
+		return usageError("`cxrepro report "+q.e.receipt.Reproduction+" --cells` lists the cells", "%v", err)
 	}
-	plan := &planDoc{}
-	return plan, readJSON(ctx, q.archive.store, r.Plan, plan)
+	q.ours, err = q.archive.setting(ctx, q.e, q.ref.Evaluation)
+	return err
 }
 
 // try makes the other side have a setting that it has not.
@@ -233,9 +222,6 @@ func (q *whyQuestion) answer(ctx context.Context) (*whyAnswer, error) {
 	return out, nil
 }
 
-// published names the paper's side.
-const published = "published"
-
 // account sums the calls of the evaluation by kind, each once.
 func (q *whyQuestion) account(ctx context.Context) (map[string]contract.CallCount, error) {
 	out := map[string]contract.CallCount{}
@@ -247,33 +233,11 @@ func (q *whyQuestion) account(ctx context.Context) (map[string]contract.CallCoun
 	return out, err
 }
 
-// casesOf are the cases of a manifest.
-func casesOf(b *contract.Benchmark) map[why.Case]bool {
-	out := map[why.Case]bool{}
-	for _, c := range b.Cases {
-		out[why.Case{Task: c.Task, ID: c.ID}] = true
-	}
-	return out
-}
-
-// questionsOf is the digest of what a manifest asks.
-func questionsOf(b *contract.Benchmark) (artifacts.Digest, error) {
-	data, err := artifacts.Canonical(map[string]any{"system": b.System, "cases": b.Cases})
-	return artifacts.Sum(data), err
-}
-
-// valueOf is a figure as why takes it.
-func valueOf(f cxreasonbench.Figure) why.Value {
-	if !f.Known {
-		return why.Value{Why: f.Why, Formula: f.Formula}
-	}
-	return why.ValueOf(f.Value, f.K, f.N, f.Formula)
-}
-
-// textbookOnly refuses what a paper does not print.
-func textbookOnly(r cxreasonbench.CellRef) error {
-	if r.Ref.Kind == tables.Textbook {
-		return usageError("leave "+string(":"+r.Ref.Kind)+" out, or compare with another reproduction by --against", "the paper prints no textbook reading")
+// evaluationsOnly refuses the table of labels: it comes of images, and nobody is asked for it.
+func evaluationsOnly(cell string) error {
+	if ref, err := tables.ParseRef(cell); err == nil && ref.Table == contract.LabelTable {
+		return usageError("`cxrepro diff` compares findings, `cxrepro lineage "+cell+"` shows what the figure is made of",
+			"why knows figures of evaluations only; %s is one of findings", cell)
 	}
 	return nil
 }

@@ -31,11 +31,9 @@ type heldDialogues struct {
 	waiting int
 }
 
-func newCellEvaluator(s *archive, e *evaluated, ref cxreasonbench.CellRef, ours why.Setting) *cellEvaluator {
-	v := &cellEvaluator{archive: s, e: e, ref: ref, held: map[string]*heldDialogues{}, cases: map[artifacts.Digest][]contract.BenchmarkCase{}}
-	// What cannot be encoded is held again, and fails there.
-	v.stored, _ = ours.Dialogues()
-	return v
+func newCellEvaluator(s *archive, e *evaluated, ref cxreasonbench.CellRef, ours why.Setting) (*cellEvaluator, error) {
+	stored, err := ours.Dialogues()
+	return &cellEvaluator{archive: s, e: e, ref: ref, stored: stored, held: map[string]*heldDialogues{}, cases: map[artifacts.Digest][]contract.BenchmarkCase{}}, err
 }
 
 // forget makes every setting be held anew.

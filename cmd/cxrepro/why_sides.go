@@ -13,20 +13,58 @@ import (
 	"cxrepro/internal/why"
 )
 
-// planDoc is a stored plan.
-type planDoc = experiments.Plan
+// asked opens a reproduction that asked models, by every name that verbs take.
+func (s *archive) asked(ctx context.Context, which string) (*evaluated, error) {
+	r, err := s.ended(which)
+	if err != nil {
+		return nil, err
+	}
+	if r.Tables.IsZero() {
+		return nil, usageError("name one that asked models; `cxrepro status` lists them", "reproduction %s (%s) asks no model, so it has no such cell", r.Reproduction, r.Name)
+	}
+	return loadEvaluation(ctx, s.store, r)
+}
+
+// setting is that of the evaluation at a place of a reproduction.
+func (s *archive) setting(ctx context.Context, e *evaluated, i int) (out why.Setting, err error) {
+	plan := &experiments.Plan{}
+	if err := readJSON(ctx, s.store, e.receipt.Plan, plan); err != nil {
+		return out, err
+	}
+	if out, err = why.Narrow(plan, e.receipt.Benchmark, casesOf(e.bench), e.docs[i].Index); err != nil {
+		return out, err
+	}
+	out.Questions, err = questionsOf(e.bench)
+	return out, err
+}
+
+// casesOf are the cases of a manifest.
+func casesOf(b *contract.Benchmark) map[why.Case]bool {
+	out := map[why.Case]bool{}
+	for _, c := range b.Cases {
+		out[why.Case{Task: c.Task, ID: c.ID}] = true
+	}
+	return out
+}
+
+// questionsOf is the digest of what a manifest asks.
+func questionsOf(b *contract.Benchmark) (artifacts.Digest, error) {
+	data, err := artifacts.Canonical(map[string]any{"system": b.System, "cases": b.Cases})
+	return artifacts.Sum(data), err
+}
+
+// valueOf is a figure as why takes it.
+func valueOf(f cxreasonbench.Figure) why.Value {
+	if !f.Known {
+		return why.Value{Why: f.Why, Formula: f.Formula}
+	}
+	return why.ValueOf(f.Value, f.K, f.N, f.Formula)
+}
 
 // other is the side of another reproduction: its evaluation of the same card and sampling, or of
 // the same title, or the only one of that sampling.
 func (q *whyQuestion) other(ctx context.Context, which string) error {
-	r, err := q.archive.ended(which)
-	if err != nil {
-		return err
-	}
-	if r.Tables.IsZero() {
-		return usageError("name one that asked models", "reproduction %s (%s) asks no model", r.Reproduction, r.Name)
-	}
-	e, err := loadEvaluation(ctx, q.archive.store, r)
+	e, err := q.archive.asked(ctx, which)
 	if err != nil {
 		return err
 	}
@@ -34,19 +72,12 @@ func (q *whyQuestion) other(ctx context.Context, which string) error {
 	if err != nil {
 		return err
 	}
-	plan := &planDoc{}
-	if err := readJSON(ctx, q.archive.store, r.Plan, plan); err != nil {
-		return err
-	}
-	if q.theirs, err = why.Narrow(plan, r.Benchmark, casesOf(e.bench), e.docs[i].Index); err != nil {
-		return err
-	}
-	if q.theirs.Questions, err = questionsOf(e.bench); err != nil {
+	if q.theirs, err = q.archive.setting(ctx, e, i); err != nil {
 		return err
 	}
 	ref := q.ref
 	ref.Evaluation = i
-	q.target, q.against = valueOf(ref.Figure(e.scored())), r.Reproduction
+	q.target, q.against = valueOf(ref.Figure(e.scored())), e.receipt.Reproduction
 	return nil
 }
 
@@ -76,14 +107,14 @@ const publishedExperiment = "cxreasonbench"
 
 // paper is the side of the published figure: the program's own experiment says how it was made.
 func (q *whyQuestion) paper() error {
-	if err := textbookOnly(q.ref); err != nil {
-		return err
+	if q.ref.Ref.Kind == tables.Textbook {
+		return usageError("leave :"+string(tables.Textbook)+" out, or compare with another reproduction by --against", "the paper prints no textbook reading")
 	}
 	figures, err := claims.PaperFigures()
 	if err != nil {
 		return err
 	}
-	f, ok := figures.Figure(cxreasonbench.Place{Model: q.ref.Model, Sampling: q.ref.Sampling, Path: q.ref.Path, Row: q.ref.Row(), Column: q.ref.Column})
+	f, ok := figures.Figure(q.ref.Place())
 	if !ok {
 		return usageError("give --against RUN_B", "the paper has no figure for %s of %s", q.ref.Ref, q.ref.Model)
 	}
@@ -113,7 +144,7 @@ func (q *whyQuestion) paper() error {
 }
 
 // benchmarkOf is the paper's benchmark where ours is that, zero where it is another.
-func (q *whyQuestion) benchmarkOf(p *planDoc) artifacts.Ref {
+func (q *whyQuestion) benchmarkOf(p *experiments.Plan) artifacts.Ref {
 	ours := q.ours.Plan.Spec
 	if ours.Benchmark.Source == p.Spec.Benchmark.Source && ours.Dataset.Name == p.Spec.Dataset.Name {
 		return q.ours.Benchmark
@@ -123,7 +154,7 @@ func (q *whyQuestion) benchmarkOf(p *planDoc) artifacts.Ref {
 
 // publishedPlan is the plan of the experiment that comes with the program. The wording of its
 // prompts is ours, so they are those of the other side.
-func publishedPlan(prompts artifacts.Ref) (*planDoc, error) {
+func publishedPlan(prompts artifacts.Ref) (*experiments.Plan, error) {
 	name := publishedExperiment + "/spec.yaml"
 	data, err := experiments.Files.ReadFile(name)
 	if err != nil {

@@ -9,8 +9,11 @@ import (
 	"cxrepro/internal/why"
 )
 
-// whyFormat is whyAnswer.Format.
-const whyFormat = "cxrepro-why-1"
+// whyFormat is whyAnswer.Format, published whyAnswer.Against for the paper.
+const (
+	whyFormat = "cxrepro-why-1"
+	published = "published"
+)
 
 // whyAnswer is what `why` prints with --json.
 type whyAnswer struct {
@@ -52,7 +55,7 @@ func (w *whyAnswer) verdict() string {
 	}
 	gap := why.Signed(w.Gap, 2)
 	switch {
-	case w.Rest == 0 && len(moved) == 1:
+	case w.Rest == 0 && len(moved) == 1 && len(moved[0].Factors) == 1:
 		f := moved[0].Factors[0]
 		return fmt.Sprintf("the whole difference of %s is %s: %s | %s", gap, moved[0].Name(), f.Ours, f.Theirs)
 	case w.Rest == 0:
@@ -135,7 +138,7 @@ func (w *whyAnswer) sharesText(b *strings.Builder) error {
 		interaction = strings.Join(i.Factors, " with ") + " " + why.Signed(i.Hundredths, 2) + " beyond what each does"
 	}
 	t.Notes = append(t.Notes, "Largest interaction: "+interaction+".",
-		fmt.Sprintf("%d combinations were computed; calls made for them: 0.", w.Combinations))
+		fmt.Sprintf("%d combinations were computed; calls made for them: %d.", w.Combinations, w.Calls))
 	if w.NotShared != "" {
 		t.Notes = append(t.Notes, "No shares: "+w.NotShared+".")
 	}

@@ -59,10 +59,10 @@ type SummaryTask struct {
 	Expected int `json:"expected,omitempty"`
 }
 
-// labelTable is the number of the paper's table of labels, allLabels the column that counts
+// LabelTable is the number of the paper's table of labels, allLabels the column that counts
 // the images with any of them.
 const (
-	labelTable = 6
+	LabelTable = 6
 	allLabels  = "labelled"
 )
 
@@ -72,7 +72,7 @@ func LabelRef(task, label string) report.Ref {
 	if label == "" {
 		label = allLabels
 	}
-	return report.NewRef(labelTable, []string{task}, label)
+	return report.NewRef(LabelTable, []string{task}, label)
 }
 
 // Label is what a figure of the table of labels is about.
