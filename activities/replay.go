@@ -36,6 +36,7 @@ func NewReplayer(store *artifacts.Repository) (*Replayer, error) {
 type Replay struct {
 	a     *Activities
 	plan  *derive.Evaluated
+	bench *derive.Benchmark
 	r     contract.DialogueRange
 	tasks []contract.TaskRange
 }
@@ -66,7 +67,7 @@ func (r *Replayer) Open(ctx context.Context, p *experiments.Plan, benchmark arti
 	if err != nil {
 		return nil, err
 	}
-	return &Replay{a: r.a, plan: opened, tasks: contract.TasksOf(bench.Cases),
+	return &Replay{a: r.a, plan: opened, bench: bench, tasks: contract.TasksOf(bench.Cases),
 		r: contract.DialogueRange{Plan: ref, Benchmark: benchmark, Index: index, Evaluation: list[index]}}, nil
 }
 
@@ -75,14 +76,16 @@ func (r *Replay) Evaluation() contract.EvaluationRef { return r.r.Evaluation }
 
 // Pages calls fn with the dialogues of each of the tasks, all of them where none is named: Path
 // 1 and, where the evaluation has it and upTo asks for it, Path 2, as one page each. A dialogue
-// that waits for a call that nobody made is undetermined for CallNotRecorded. waits is called for a task
-// whose Path 2 has no population because of such cases.
+// that waits for a call that nobody made is undetermined for CallNotRecorded. waits is called,
+// with their number, for a task whose Path 2 has no population because of such cases.
+//
+// Errors: those of fn, and documents of the plan or the benchmark that cannot be read.
 func (r *Replay) Pages(ctx context.Context, tasks []cxreasonbench.Task, upTo cxreasonbench.Path, fn func(*contract.DialoguesDoc) error, waits func(cxreasonbench.Task, int)) error {
 	for _, t := range r.tasks {
 		if len(tasks) > 0 && !slices.Contains(tasks, t.Task) {
 			continue
 		}
-		w, err := r.walker(ctx, t, cxreasonbench.Path1, nil)
+		w, err := r.walker(t, cxreasonbench.Path1, nil)
 		if err != nil {
 			return err
 		}
@@ -104,7 +107,7 @@ func (r *Replay) Pages(ctx context.Context, tasks []cxreasonbench.Task, upTo cxr
 			waits(t.Task, n)
 			continue
 		}
-		if w, err = r.walker(ctx, t, cxreasonbench.Path2, population); err != nil {
+		if w, err = r.walker(t, cxreasonbench.Path2, population); err != nil {
 			return err
 		}
 		if page, err = w.page(ctx); err != nil {
@@ -126,7 +129,7 @@ func (r *Replay) Calls(ctx context.Context, task cxreasonbench.Task, path cxreas
 		if t.Task != task {
 			continue
 		}
-		w, err := r.walker(ctx, t, path, population)
+		w, err := r.walker(t, path, population)
 		if err != nil {
 			return err
 		}
@@ -145,17 +148,13 @@ func (r *Replay) Calls(ctx context.Context, task cxreasonbench.Task, path cxreas
 	return fmt.Errorf("%s of %s has no dialogue of case %d", path, task, number)
 }
 
-func (r *Replay) walker(ctx context.Context, t contract.TaskRange, path cxreasonbench.Path, population *contract.PopulationDoc) (*walker, error) {
+func (r *Replay) walker(t contract.TaskRange, path cxreasonbench.Path, population *contract.PopulationDoc) (*walker, error) {
 	in := r.r
 	in.Task, in.Path, in.First, in.Count = t.Task, path, t.First, t.Count
 	if path == cxreasonbench.Path2 {
 		in.Count = len(population.Entries)
 	}
-	bench, err := r.a.asks.benchmark(ctx, in.Benchmark)
-	if err != nil {
-		return nil, err
-	}
-	w, err := r.plan.Walk(in, bench, askDocuments{r.a.asks, r.a}, population)
+	w, err := r.plan.Walk(in, r.bench, askDocuments{r.a.asks, r.a}, population)
 	return &walker{w, r.a, r.recorded}, err
 }
 
