@@ -42,7 +42,7 @@ func Compare(ours, other []byte) (Comparison, error) {
 
 // CompareDocuments compares two JSON objects of any kind field by field: nested names are
 // joined by dots, elements of arrays are named like name[0]. Fields come in the order of their
-// names. Errors: a document that is not a JSON object.
+// names, after those that a key document has. Errors: a document that is not a JSON object.
 func CompareDocuments(ours, other []byte) (Comparison, error) {
 	var sides [2]map[string]string
 	for i, doc := range [][]byte{ours, other} {
