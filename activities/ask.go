@@ -91,7 +91,7 @@ func (a *Activities) Ask(ctx context.Context, in contract.AskInput) (contract.As
 	if err != nil {
 		return contract.AskResult{}, err
 	}
-	entry, own, err := a.asks.settle(b, q)
+	entry, own, err := a.asks.settle(b, &q.Call)
 	if err != nil {
 		return contract.AskResult{}, err
 	}
@@ -135,7 +135,7 @@ const flightWait = 30 * time.Second
 
 // settle returns the record that ends a call, making the call if nobody did. own says that this
 // activity made it.
-func (s *asks) settle(b *askBeat, q *question) (entry ledger.Entry, own bool, err error) {
+func (s *asks) settle(b *askBeat, q *derive.Call) (entry ledger.Entry, own bool, err error) {
 	until := s.opts.Now().Add(flightWait)
 	for wait := 50 * time.Millisecond; ; {
 		entry, err = ledger.Find(b.work, s.opts.Store, q.Ledger, q.Retry)

@@ -12,15 +12,16 @@ import (
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/datause"
+	"cxrepro/internal/derive"
 	"cxrepro/internal/ledger"
 	"cxrepro/internal/ledger/limit"
 	"cxrepro/internal/lvlm"
 	"cxrepro/internal/lvlm/recorded"
 )
 
-// call is a question on its way.
+// call is a call on its way.
 type call struct {
-	*question
+	*derive.Call
 	of       *asks
 	beat     *askBeat
 	endpoint *AskEndpoint
@@ -34,8 +35,8 @@ type call struct {
 //
 // Errors: *artifacts.HeldError while another process makes it; failures of the endpoint, which
 // leave their attempts in the claim.
-func (s *asks) call(b *askBeat, q *question) (ledger.Entry, error) {
-	c := &call{question: q, of: s, beat: b, worker: s.opts.Owner.Worker}
+func (s *asks) call(b *askBeat, q *derive.Call) (ledger.Entry, error) {
+	c := &call{Call: q, of: s, beat: b, worker: s.opts.Owner.Worker}
 	if err := c.admit(); err != nil {
 		return ledger.Entry{}, err
 	}
@@ -70,7 +71,7 @@ func (c *call) admit() error {
 	}
 	if err := datause.AllowEndpoint(c.Class, e.Attestation, c.of.opts.Now()); err != nil {
 		c.of.opts.Log.Error("call refused: the endpoint may not receive these data", "endpoint", e.Name, "card", name, "class", c.ClassName,
-			"reproduction", c.In.Reproduction, "case", c.In.Case, "call", c.In.Call.String(), "err", err)
+			"reproduction", c.Reproduction, "call", c.About, "err", err)
 		return fail(contract.ErrTypeRefused, "endpoint %s, model card %s: %w; nothing was sent", e.Name, name, err)
 	}
 	return nil
@@ -162,7 +163,7 @@ func (c *call) claimed(permit *limit.Permit) (entry ledger.Entry, err error) {
 }
 
 func (c *call) owner() artifacts.Owner {
-	return ownerOf(c.beat.ctx, c.of.opts.Owner, c.In.Reproduction)
+	return ownerOf(c.beat.ctx, c.of.opts.Owner, c.Reproduction)
 }
 
 // inherit takes over the attempts of earlier holders of the claim. A request whose end nobody
@@ -276,8 +277,15 @@ func (c *call) exchange(began time.Time) (lvlm.Reply, error) {
 	if err == nil && reply.Served.Latency == 0 {
 		reply.Served.Latency = c.of.opts.Now().Sub(began)
 	}
+	if name := c.Request.Serve; err == nil && name != "" && reply.Served.Model != name {
+		return reply, &lvlm.CallError{Class: lvlm.Configured, Status: 200, Code: StaleModel, Sent: true,
+			Detail: fmt.Sprintf("model %.80q answered where %s was asked for; serve that checkpoint under its digest", lvlm.Valid(reply.Served.Model), name)}
+	}
 	return reply, err
 }
+
+// StaleModel is the code of a reply by another checkpoint than the one that was asked.
+const StaleModel = "stale_model"
 
 // failed counts a request that was not answered, tells the gate, and leaves the attempts in the
 // claim for whoever tries next.

@@ -46,6 +46,8 @@ const secret = "sk-planted-0123456789abcdef"
 type chatServer struct {
 	*httptest.Server
 	answer func(n int, r *http.Request, body string) reply
+	// model, if set, is the name that replies carry.
+	model func() string
 
 	mu     sync.Mutex // guards what follows
 	bodies []string
@@ -100,12 +102,16 @@ func (s *chatServer) handle(w http.ResponseWriter, r *http.Request) {
 	if out.finish == "" {
 		out.finish = "stop"
 	}
+	name := "served-model"
+	if s.model != nil {
+		name = s.model()
+	}
 	message := map[string]any{"role": "assistant", "content": out.text}
 	if out.refusal != "" {
 		message["refusal"], message["content"] = out.refusal, nil
 	}
 	_ = json.NewEncoder(w).Encode(map[string]any{
-		"id": fmt.Sprint("chat-", n), "object": "chat.completion", "created": 1, "model": "served-model",
+		"id": fmt.Sprint("chat-", n), "object": "chat.completion", "created": 1, "model": name,
 		"choices": []any{map[string]any{"index": 0, "finish_reason": out.finish, "message": message}},
 		"usage":   map[string]any{"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
 	})

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"cxrepro/internal/contract"
+	"cxrepro/internal/derive"
 	"cxrepro/internal/dialogue"
 	"cxrepro/internal/ledger"
 )
@@ -16,7 +17,7 @@ const (
 	usualReply = 256
 )
 
-func (q *question) promptTokens() int {
+func promptTokens(q *derive.Call) int {
 	n := 0
 	for _, m := range q.Request.Transcript.Messages {
 		for _, p := range m.Parts {
@@ -31,24 +32,24 @@ func (q *question) promptTokens() int {
 }
 
 // tokens is what the limiter sets aside for the request until the endpoint has counted.
-func (q *question) tokens() int {
-	most := q.Request.Decoding.MaxTokens
+func (c *call) tokens() int {
+	most := c.Request.Decoding.MaxTokens
 	if most <= 0 || most > usualReply {
 		most = usualReply
 	}
-	return q.promptTokens() + most
+	return promptTokens(c.Call) + most
 }
 
 // most is the usage that a request can hardly exceed.
-func (q *question) most() dialogue.Usage {
-	d, reply := q.Request.Decoding, replyTokens
+func (c *call) most() dialogue.Usage {
+	d, reply := c.Request.Decoding, replyTokens
 	if d.MaxTokens > 0 {
 		reply = d.MaxTokens
 	}
 	if d.ThinkingBudget != nil && *d.ThinkingBudget > 0 {
 		reply += *d.ThinkingBudget
 	}
-	return dialogue.Usage{Calls: 1, Prompt: int64(q.promptTokens()), Completion: int64(reply)}
+	return dialogue.Usage{Calls: 1, Prompt: int64(promptTokens(c.Call)), Completion: int64(reply)}
 }
 
 // reserved is money set aside for one request; without a budget there is none to set aside.
@@ -68,7 +69,7 @@ func (r *reserved) Keep() {
 
 // reserve sets aside what the request could cost, before it is sent.
 func (c *call) reserve() (*reserved, error) {
-	if c.In.Budget <= 0 {
+	if c.Budget <= 0 {
 		return &reserved{}, nil
 	}
 	price := c.endpoint.Price
@@ -76,7 +77,7 @@ func (c *call) reserve() (*reserved, error) {
 		return nil, fail(contract.ErrTypeEndpoint, "endpoint %s states no price, so a budget cannot be kept; state one in its card, 0 where it costs nothing", c.endpoint.Name)
 	}
 	amount := price.Cost(c.most())
-	r, err := c.of.wallet(c.In.Reproduction, price.Unit()).Reserve(c.beat.wait, c.In.Budget, amount)
+	r, err := c.of.wallet(c.Reproduction, price.Unit()).Reserve(c.beat.wait, c.Budget, amount)
 	if err != nil {
 		if ended := c.beat.ended(); ended != nil {
 			return nil, c.outOfTime(ended)

@@ -83,7 +83,7 @@ func TestUsageThatCannotBe(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in.Budget = 3 * testPrice{}.Cost(q.most())
+		in.Budget = 3 * testPrice{}.Cost((&call{Call: &q.Call}).most())
 		in.Evaluation = 1
 		done := 0
 		for draw := range 9 {

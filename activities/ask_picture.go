@@ -11,8 +11,8 @@ import (
 	"cxrepro/internal/lvlm/picture"
 )
 
-// picture returns a stored picture as the question's rule sends it, preparing it where nobody did.
-func (s *asks) picture(a *Activities, ctx context.Context, q *derive.Question, stored artifacts.Ref) (artifacts.Ref, error) {
+// picture returns a stored picture as the call's rule sends it, preparing it where nobody did.
+func (s *asks) picture(a *Activities, ctx context.Context, q *derive.Call, stored artifacts.Ref) (artifacts.Ref, error) {
 	rule := q.PictureRule
 	if rule == picture.Original {
 		return stored, nil
@@ -37,7 +37,7 @@ func (s *asks) picture(a *Activities, ctx context.Context, q *derive.Question, s
 		// The pulse is that of the caller who does the work; the others have their own.
 		p := a.beat(ctx, 1)
 		defer p.close()
-		t := &tally{effort: effort{reproduction: q.In.Reproduction, id: q.In.Reproduction}}
+		t := &tally{effort: effort{reproduction: q.Reproduction, id: q.Reproduction}}
 		rec, err := a.steps.once(p, doc, t, datause.StoreClass(q.ClassName), func(ctx context.Context) (product, error) {
 			data, err := s.opts.Store.Get(ctx, stored)
 			if err != nil {

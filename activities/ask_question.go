@@ -13,9 +13,6 @@ import (
 	"cxrepro/internal/lvlm"
 )
 
-// question is one call with everything that it depends on.
-type question struct{ *derive.Question }
-
 func (s *asks) plan(ctx context.Context, ref artifacts.Ref) (*derive.Evaluated, error) {
 	return load(ctx, s.docs, ref, func(ctx context.Context, ref artifacts.Ref) (*derive.Evaluated, error) {
 		p, err := getJSON[*experiments.Plan](ctx, s.opts.Store, ref)
@@ -73,13 +70,13 @@ func (d askDocuments) Answer(ctx context.Context, ref artifacts.Ref) (lvlm.Answe
 	return d.answer(ctx, ref)
 }
 
-// Picture returns a stored picture as the question's rule sends it.
-func (d askDocuments) Picture(ctx context.Context, q *derive.Question, stored artifacts.Ref) (artifacts.Ref, error) {
-	return d.picture(d.a, ctx, q, stored)
+// Picture returns a stored picture as the call's rule sends it.
+func (d askDocuments) Picture(ctx context.Context, c *derive.Call, stored artifacts.Ref) (artifacts.Ref, error) {
+	return d.picture(d.a, ctx, c, stored)
 }
 
 // question assembles a call from the documents that its input names.
-func (s *asks) question(a *Activities, ctx context.Context, in contract.AskInput) (*question, error) {
+func (s *asks) question(a *Activities, ctx context.Context, in contract.AskInput) (*derive.Question, error) {
 	p, err := s.plan(ctx, in.Plan)
 	if err != nil {
 		return nil, err
@@ -88,11 +85,7 @@ func (s *asks) question(a *Activities, ctx context.Context, in contract.AskInput
 	if err != nil {
 		return nil, err
 	}
-	q, err := p.Question(ctx, askDocuments{s, a}, b, in)
-	if err != nil {
-		return nil, err
-	}
-	return &question{q}, nil
+	return p.Question(ctx, askDocuments{s, a}, b, in)
 }
 
 // answer returns a recorded answer.

@@ -20,7 +20,7 @@ func (c *call) answers(a lvlm.Answer) bool {
 	case lvlm.Answered:
 		return true
 	case lvlm.Truncated:
-		return c.question.readable(a.Text)
+		return c.Readable != nil && c.Readable(a.Text)
 	}
 	return false
 }

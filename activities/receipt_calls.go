@@ -49,7 +49,7 @@ func (a *Activities) callsOf(p *pulse, lists []artifacts.Ref) (*contract.Receipt
 	for _, c := range open {
 		sum(c)
 	}
-	for _, kind := range []string{ledger.KindModel, ledger.KindJudge} {
+	for _, kind := range ledger.Kinds() {
 		k := kinds[kind]
 		if k == nil {
 			continue

@@ -125,8 +125,8 @@ type Documents interface {
 	Case(ctx context.Context, ref artifacts.Ref) (*Case, error)
 	// Answer returns a recorded answer.
 	Answer(ctx context.Context, ref artifacts.Ref) (lvlm.Answer, error)
-	// Picture returns a stored picture as the question's rule sends it.
-	Picture(ctx context.Context, q *Question, stored artifacts.Ref) (artifacts.Ref, error)
+	// Picture returns a stored picture as the call's rule sends it.
+	Picture(ctx context.Context, c *Call, stored artifacts.Ref) (artifacts.Ref, error)
 }
 
 // caseOf returns the questions of a case by its number.

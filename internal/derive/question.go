@@ -10,32 +10,19 @@ import (
 	"cxrepro/internal/answer"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxreasonbench"
-	"cxrepro/internal/datause"
 	"cxrepro/internal/dialogue"
 	"cxrepro/internal/ledger"
 	"cxrepro/internal/lvlm"
-	"cxrepro/internal/lvlm/picture"
 	"cxrepro/internal/provenance"
 )
 
-// Question is one call with everything that it depends on.
+// Question is the call that puts a question of the benchmark to a model, or a reply to a judge.
 type Question struct {
+	Call
 	In    contract.AskInput
 	Rules cxreasonbench.Rules
-	Card  *experiments.ModelCard
-	// Kind is ledger.KindModel or ledger.KindJudge.
-	Kind string
 	// Item is the question that is asked, or that a judge is asked about.
 	Item *cxreasonbench.Question
-	// Class is that of the benchmark: every message has it.
-	Class     datause.Class
-	ClassName string
-	// PictureRule prepares the pictures.
-	PictureRule picture.Rule
-	Request     lvlm.Request
-	Ledger      *ledger.Call
-	Retry       ledger.Retry
-	Materials   []provenance.Descriptor
 }
 
 // Question assembles a call from the documents that its input names.
@@ -43,7 +30,11 @@ func (e *Evaluated) Question(ctx context.Context, docs Documents, b *Benchmark, 
 	if in.Evaluation < 0 || in.Evaluation >= len(e.Evaluations) {
 		return nil, contract.Fail(contract.ErrTypeSpec, "evaluation %d: the plan has %d", in.Evaluation, len(e.Evaluations))
 	}
-	q := &Question{In: in, Rules: e.Rules, Retry: e.Retry, Class: b.Class, ClassName: b.DataUse}
+	q := &Question{In: in, Rules: e.Rules, Call: Call{
+		Reproduction: in.Reproduction, Budget: in.Budget, About: fmt.Sprintf("case %d, %s", in.Case, in.Call),
+		Retry: e.Retry, Class: b.Class, ClassName: b.DataUse,
+	}}
+	q.Readable = q.readable
 	of := e.Evaluations[in.Evaluation]
 	var err error
 	if in.Call.Kind == cxreasonbench.CallModel {
@@ -54,16 +45,9 @@ func (e *Evaluated) Question(ctx context.Context, docs Documents, b *Benchmark, 
 		err = q.judge(ctx, e, docs, b)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("case %d, %s: %w", in.Case, in.Call, err)
+		return nil, fmt.Errorf("%s: %w", q.About, err)
 	}
-	doc, err := contract.CallKey(q.Request)
-	if err == nil {
-		q.Ledger, err = ledger.NewCall(doc)
-	}
-	if err != nil {
-		return nil, contract.Fail(contract.ErrTypeSpec, "case %d, %s: %w", in.Case, in.Call, err)
-	}
-	return q, nil
+	return q, q.seal()
 }
 
 // model is the conversation so far and the question.
@@ -112,7 +96,7 @@ func (q *Question) shown(ctx context.Context, docs Documents, b *Benchmark, numb
 		if !ok {
 			return out, nil, contract.Fail(contract.ErrTypeSpec, "case %d, %s: picture %d is not in the case's document", number, key, i)
 		}
-		if out.Images[i], err = docs.Picture(ctx, q, stored); err != nil {
+		if out.Images[i], err = docs.Picture(ctx, &q.Call, stored); err != nil {
 			return out, nil, fmt.Errorf("case %d, %s, picture %d: %w", number, key, i, err)
 		}
 		q.Materials = append(q.Materials, provenance.Describe("picture of "+key.String(), out.Images[i]))
@@ -160,21 +144,6 @@ func (q *Question) judge(ctx context.Context, e *Evaluated, docs Documents, b *B
 	return nil
 }
 
-// identify fills in what a card says: who answers, through which code, decoding how.
-func (q *Question) identify(d lvlm.Decoding) error {
-	rule, err := picture.Parse(q.Card.Pictures)
-	if err != nil {
-		return contract.Fail(contract.ErrTypeSpec, "card %s: %w", q.Card.Name, err)
-	}
-	adapter, err := lvlm.AdapterVersion(q.Card.Adapter)
-	if err != nil {
-		return contract.Fail(contract.ErrTypeSpec, "card %s: %w", q.Card.Name, err)
-	}
-	q.PictureRule = rule
-	q.Request = lvlm.Request{Model: q.Card.KnownAs(), Adapter: adapter, Pictures: rule.Version(), Decoding: d}
-	return nil
-}
-
 // terminals are the terminal outcomes by the word of the ledger.
 var terminals = map[lvlm.Outcome]cxreasonbench.Terminal{
 	lvlm.Refusal: cxreasonbench.Refusal, lvlm.SafetyBlock: cxreasonbench.SafetyBlock, lvlm.Empty: cxreasonbench.EmptyReply,
@@ -199,4 +168,16 @@ func (q *Question) Read(record artifacts.Record, a lvlm.Answer) (contract.AskRes
 		out.Score, out.Unread, err = cxreasonbench.ScoreParsed(q.Item, read)
 	}
 	return out, err
+}
+
+// readable reports whether a reply that was cut holds what was asked for.
+func (q *Question) readable(text string) bool {
+	switch q.In.Call.Kind {
+	case cxreasonbench.CallModel:
+		return answer.Parse(q.Item.Readable(), text).Kind.Scorable()
+	case cxreasonbench.CallJudge:
+		v, ok := cxreasonbench.ReadVerdict(q.Rules, q.In.Judgement.Prompt, text)
+		return ok && v.Asked
+	}
+	return false
 }

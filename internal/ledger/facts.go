@@ -10,16 +10,22 @@ import (
 	"cxrepro/internal/provenance"
 )
 
-// Kinds of calls in accounts.
+// Kinds of calls in accounts: a model under evaluation, a judge, a reference book that an agent
+// looks things up in, a teacher that writes training data.
 const (
-	KindModel = "model"
-	KindJudge = "judge"
+	KindModel   = "model"
+	KindJudge   = "judge"
+	KindLookup  = "lookup"
+	KindTeacher = "teacher"
 )
+
+// Kinds lists them in the order of accounts.
+func Kinds() []string { return []string{KindModel, KindJudge, KindLookup, KindTeacher} }
 
 // Facts are what a call's statement tells beside its key document: nothing of it is identity,
 // and nothing of it is a credential or a text of the conversation.
 type Facts struct {
-	// Kind is KindModel or KindJudge: who asked first. A key is the same for both.
+	// Kind is one of the kinds: who asked first. A key is the same for all.
 	Kind    string       `json:"kind"`
 	Outcome lvlm.Outcome `json:"outcome"`
 	// Card and Endpoint are the names of the cards that were used.

@@ -41,6 +41,9 @@ type Request struct {
 	// Draw tells repeated replies to one question apart. The adapter adds it to the seed.
 	Draw       int
 	Transcript dialogue.Transcript
+	// Serve, if set, is the name under which the model is asked for in place of the endpoint
+	// card's. Where a model runs is no part of a call's identity, nor is this.
+	Serve string
 }
 
 // Texts returns the texts of every message: what must not show in errors and logs.

@@ -124,8 +124,8 @@ func (d *documents) Answer(ctx context.Context, ref artifacts.Ref) (lvlm.Answer,
 // shows it is not known.
 var errUnprepared = errors.New("a picture is not prepared yet")
 
-// Picture returns a stored picture as the question's rule sends it.
-func (d *documents) Picture(ctx context.Context, q *derive.Question, stored artifacts.Ref) (artifacts.Ref, error) {
+// Picture returns a stored picture as the call's rule sends it.
+func (d *documents) Picture(ctx context.Context, q *derive.Call, stored artifacts.Ref) (artifacts.Ref, error) {
 	if q.PictureRule == picture.Original {
 		return stored, nil
 	}

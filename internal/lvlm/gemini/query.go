@@ -26,6 +26,9 @@ func (c *Client) query(ctx context.Context, r lvlm.Request, fetch lvlm.PictureFu
 	if err := r.Transcript.Validate(); err != nil {
 		return nil, err
 	}
+	if r.Serve != "" {
+		return nil, &lvlm.CallError{Class: lvlm.Configured, Detail: "the service has snapshots of its own and no checkpoints by name"}
+	}
 	config, err := config(r)
 	if err != nil {
 		return nil, err

@@ -109,6 +109,12 @@ func (c *Client) fields(r lvlm.Request) (map[string]any, error) {
 		return nil, &lvlm.CallError{Class: lvlm.Configured, Detail: "chat completions have no thinking budget; the model card's decoding names one"}
 	}
 	f := map[string]any{"model": c.o.Model}
+	if r.Serve != "" {
+		if c.o.APIVersion != "" {
+			return nil, &lvlm.CallError{Class: lvlm.Configured, Detail: "a deployment of Azure serves one model and no checkpoints by name"}
+		}
+		f["model"] = r.Serve
+	}
 	for name, v := range d.Extra {
 		if err := lvlm.CheckExtra(lvlm.ChatVersion, name); err != nil {
 			return nil, &lvlm.CallError{Class: lvlm.Configured, Detail: "extra of the model card: " + err.Error()}
