@@ -100,6 +100,31 @@ var groups = [][]string{
 	{"classification", "characterization", "diagnosis"},
 }
 
+// LabelGroup is one of the five sets of labels; its name joins them in the generator's order.
+type LabelGroup struct {
+	Name   string
+	Labels []string
+}
+
+// Groups returns the five sets of labels that questions of ChestAgentBench have.
+func Groups() []LabelGroup {
+	var out []LabelGroup
+	for _, g := range groups {
+		out = append(out, LabelGroup{strings.Join(g, "_"), slices.Clone(g)})
+	}
+	return out
+}
+
+// Group names the set of labels of an item; empty for one of none.
+func Group(item *xragent.Item) string {
+	for _, g := range Groups() {
+		if groupName(inOrder(g.Labels)) == groupName(inOrder(item.Labels)) {
+			return g.Name
+		}
+	}
+	return ""
+}
+
 // Column is one figure of a benchmark's score.
 type Column struct {
 	// Name is "all" or "macro" for the benchmark as a whole, else a label or a source.

@@ -89,7 +89,7 @@ func (r *row) labels() []string {
 			out = append(out, c)
 		}
 	}
-	if !knownGroup(out) {
+	if Group(&xragent.Item{Labels: out}) == "" {
 		r.wrong(GroupUnknown, "categories", "%s is none of the five sets of labels", strings.Join(all, ", "))
 		return nil
 	}
@@ -114,11 +114,6 @@ func (r *row) caseOf(pictures []xragent.ItemPicture) string {
 		r.wrong(FieldMissing, "case_id", "the row has no case_id, and its pictures lie in no folder of a case")
 	}
 	return ""
-}
-
-// knownGroup reports whether labels in the order of tables are one of the five sets.
-func knownGroup(labels []string) bool {
-	return slices.ContainsFunc(groups, func(g []string) bool { return groupName(inOrder(g)) == groupName(labels) })
 }
 
 // inOrder returns labels in the order of tables.

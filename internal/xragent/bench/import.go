@@ -165,7 +165,7 @@ func (in *importing) count(o Options) {
 		}
 		keys[item.Question.Key]++
 		if s.Benchmark == ChestAgentBench {
-			sets[groupName(item.Labels)]++
+			sets[Group(item)]++
 		}
 	}
 	s.Report.Pictures = len(pictures)

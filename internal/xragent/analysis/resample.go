@@ -1,0 +1,76 @@
+package analysis
+
+import (
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"cxrepro/internal/stats"
+)
+
+// draws is how many resamples an interval is made of. [ours]
+const draws = 1000
+
+// Figure is a number of ours with what it is made of. Without a value Why says the reason.
+type Figure struct {
+	Known bool
+	// Value is in percent, points, a ratio or a count, as the figure's definition says.
+	Value float64
+	// Counted is k of n where the figure is a share.
+	Counted stats.Proportion
+	// Low and High are a 95 % bootstrap interval over questions, wider by the decoding noise where
+	// questions were repeated.
+	Low, High   float64
+	HasInterval bool
+	// Open counts questions without an outcome behind the figure.
+	Open int
+	Why  string
+}
+
+func none(why string) Figure { return Figure{Why: why} }
+
+// count is a figure that is a whole number of things.
+func count(n int) Figure { return Figure{Known: true, Value: float64(n)} }
+
+// named is the stream of draws of a figure.
+func named(name string) *rand.Rand {
+	h := fnv.New64a()
+	h.Write([]byte("xragent/analysis/" + name))
+	return rand.New(rand.NewPCG(1, h.Sum64()))
+}
+
+// interval is the 95 % percentile interval of a statistic of counts: strata hold the kind of each
+// question, 0 to kinds-1, and are drawn from with replacement each by itself.
+func interval(name string, strata [][]int, kinds int, statistic func(counts [][]int) (float64, bool)) (low, high float64, ok bool) {
+	rng := named(name)
+	counts := make([][]int, len(strata))
+	for s := range counts {
+		counts[s] = make([]int, kinds)
+	}
+	var values []float64
+	for range draws {
+		for s, questions := range strata {
+			clear(counts[s])
+			for range questions {
+				counts[s][questions[rng.IntN(len(questions))]]++
+			}
+		}
+		if v, has := statistic(counts); has {
+			values = append(values, v)
+		}
+	}
+	if len(values) < draws/2 {
+		return 0, 0, false
+	}
+	slices.Sort(values)
+	return stats.Quantile(values, 0.025), stats.Quantile(values, 0.975), true
+}
+
+// widened adds the decoding noise of a mean, given as a variance, to an interval around it: half
+// widths add as squares.
+func widened(value, low, high, variance float64) (float64, float64) {
+	noise := stats.Z95 * stats.Z95 * variance
+	side := func(d float64) float64 { return math.Sqrt(d*d + noise) }
+	return value - side(value-low), value + side(high-value)
+}
