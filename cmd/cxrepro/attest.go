@@ -59,13 +59,12 @@ func (a *app) survey(ctx context.Context, store *artifacts.Repository, acts *act
 	for _, g := range gaps {
 		return nil, &exitError{Code: exitFailed, Err: fmt.Errorf("%s: %w", g.Role, g.Err), Hint: "`cxrepro artifacts verify` looks at the whole store; the same `cxrepro run` makes what is missing"}
 	}
-	items := make([]bundle.Item, len(held))
 	roles := map[string]string{}
-	for i, h := range held {
-		items[i], roles[h.Object] = bundle.Item{Object: h.Object, Class: h.Class}, h.Role
+	for _, h := range held {
+		roles[h.Object] = h.Role
 	}
 	talk := a.slowly("read %d objects")
-	ledger, faults, err := bundle.Survey(ctx, store.Bucket(), items, talk)
+	ledger, faults, err := bundle.Survey(ctx, store.Bucket(), verify.Items(held), talk)
 	if err != nil {
 		return nil, storeError(err)
 	}

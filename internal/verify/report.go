@@ -116,7 +116,7 @@ func (r *Report) Signed() bool {
 	return false
 }
 
-// mostFaults is how many faults of one kind are listed one by one.
+// mostFaults is how many faults are listed one by one.
 const mostFaults = 200
 
 func (r *Report) fault(f Fault) {

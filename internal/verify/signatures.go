@@ -5,27 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	"cxrepro/activities"
 	"cxrepro/artifacts"
 	"cxrepro/internal/attest"
 	"cxrepro/internal/bundle"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/provenance"
 )
-
-// Items are the objects of an inventory, sorted, as a ledger takes them.
-func Items(held map[string]activities.Held) []bundle.Item {
-	out := make([]bundle.Item, 0, len(held))
-	for _, h := range held {
-		out = append(out, bundle.Item{Object: h.Object, Class: h.Class})
-	}
-	slices.SortFunc(out, func(a, b bundle.Item) int { return strings.Compare(a.Object, b.Object) })
-	return out
-}
 
 // Attestation is a signed statement about a reproduction in a store, and the ledger that it is
 // about.

@@ -4,12 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"cxrepro/activities"
 	"cxrepro/artifacts"
 	"cxrepro/internal/attest"
 	"cxrepro/internal/bundle"
 )
+
+// Items are the objects of an inventory as a ledger takes them.
+func Items(list []activities.Held) []bundle.Item {
+	out := make([]bundle.Item, len(list))
+	for i, h := range list {
+		out[i] = bundle.Item{Object: h.Object, Class: h.Class}
+	}
+	return out
+}
 
 // Options say what is verified, and how far.
 type Options struct {
@@ -38,7 +48,8 @@ type verifier struct {
 	out    *Report
 	audit  *activities.Audit
 	ledger *bundle.Ledger
-	// held says what objects are, by name; gaps are documents that could not be read.
+	// list is the inventory, held the same by name; gaps are documents that could not be read.
+	list []activities.Held
 	held map[string]activities.Held
 	gaps []activities.Gap
 	// bad are the objects with wrong bytes.
@@ -95,7 +106,7 @@ func (v *verifier) inventory(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	v.gaps, v.held = gaps, make(map[string]activities.Held, len(list))
+	v.list, v.gaps, v.held = list, gaps, make(map[string]activities.Held, len(list))
 	for _, h := range list {
 		v.held[h.Object] = h
 	}
@@ -190,7 +201,7 @@ func (v *verifier) store(ctx context.Context) ([]bundle.Fault, error) {
 	if err := v.inventory(ctx); err != nil {
 		return nil, err
 	}
-	ledger, faults, err := bundle.Survey(ctx, v.o.Store.Bucket(), Items(v.held), progress)
+	ledger, faults, err := bundle.Survey(ctx, v.o.Store.Bucket(), Items(v.list), progress)
 	v.ledger = ledger
 	for _, g := range v.gaps {
 		if _, listed := v.held[g.Object]; !listed {
@@ -252,7 +263,7 @@ func (v *verifier) name(ctx context.Context, faults []bundle.Fault) error {
 	for _, f := range faults {
 		object := f.Object
 		if v.o.Bundle != nil {
-			if o, ok := cutStore(object); ok {
+			if o, ok := strings.CutPrefix(object, bundle.StorePrefix); ok {
 				object = o
 			}
 		}
@@ -260,11 +271,4 @@ func (v *verifier) name(ctx context.Context, faults []bundle.Fault) error {
 		v.out.fault(Fault{Level: Bytes, Object: f.Object, What: roles[object].Role, Detail: f.Detail})
 	}
 	return nil
-}
-
-func cutStore(name string) (string, bool) {
-	if len(name) > len(bundle.StorePrefix) && name[:len(bundle.StorePrefix)] == bundle.StorePrefix {
-		return name[len(bundle.StorePrefix):], true
-	}
-	return name, false
 }
