@@ -14,6 +14,7 @@ import (
 	"cxrepro/internal/compare"
 	"cxrepro/internal/cxreasonbench"
 	"cxrepro/internal/evaltest"
+	"cxrepro/internal/evaltest/inprocess"
 	"cxrepro/internal/lvlm"
 	"cxrepro/internal/provenance"
 	"cxrepro/internal/responder"
@@ -56,7 +57,7 @@ func (p *pairLab) run(change func(*evaltest.Options)) string {
 	}
 	lab := evaltest.New(p.t, p.store, o)
 	p.labs = append(p.labs, lab)
-	evaluateLab(p.t, p.store, lab)
+	inprocess.Run(p.t, lab)
 	return lab.Benchmark.Reproduction
 }
 

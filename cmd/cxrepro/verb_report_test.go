@@ -5,35 +5,21 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	sdklog "go.temporal.io/sdk/log"
-	"go.temporal.io/sdk/testsuite"
-	sdkworker "go.temporal.io/sdk/worker"
-
-	"cxrepro/activities"
 	"cxrepro/artifacts"
 	"cxrepro/artifacts/storeurl"
 	"cxrepro/experiments"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxreasonbench"
 	"cxrepro/internal/evaltest"
+	"cxrepro/internal/evaltest/inprocess"
 	"cxrepro/internal/report/evaluation"
 	"cxrepro/internal/responder"
-	"cxrepro/worker"
 )
-
-// activityRegistry lets the SDK's test environment take activities as a worker does.
-type activityRegistry struct {
-	*testsuite.TestWorkflowEnvironment
-}
-
-var _ sdkworker.ActivityRegistry = activityRegistry{}
 
 // evaluatedStore is a folder with a reproduction that asked two simulated models over a real
 // connection, in both ways of sampling, judged, perhaps with faults. It returns the folder and
@@ -67,31 +53,8 @@ func askedStore(t *testing.T, o evaltest.Options) (string, *evaltest.Lab) {
 		t.Fatal(err)
 	}
 	lab := evaltest.New(t, store, o)
-	evaluateLab(t, store, lab)
+	inprocess.Run(t, lab)
 	return folder, lab
-}
-
-// evaluateLab runs a lab's reproduction to its end in the SDK's environment, with real activities.
-func evaluateLab(t *testing.T, store *artifacts.Repository, lab *evaltest.Lab) {
-	t.Helper()
-	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)))
-	env := suite.NewTestWorkflowEnvironment()
-	env.SetTestTimeout(2 * time.Minute)
-	env.SetWorkerOptions(sdkworker.Options{DeadlockDetectionTimeout: time.Minute}) // a busy machine is no deadlock
-	worker.Register(env)
-	acts, err := activities.New(activities.Options{
-		Store: store, Owner: artifacts.Owner{Worker: "tester"}, Now: time.Now, Endpoint: lab.Endpoint, Log: slog.New(slog.DiscardHandler),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	acts.RegisterCPU(activityRegistry{env})
-	acts.RegisterAsk(activityRegistry{env})
-	env.ExecuteWorkflow(contract.Reproduction.Name, lab.Input("test", contract.DefaultTuning()))
-	if err := env.GetWorkflowError(); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // cxrepro runs one command over a store and returns exit code, output and talk.

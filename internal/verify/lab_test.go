@@ -4,15 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
 	"time"
-
-	"go.temporal.io/sdk/testsuite"
-	sdkworker "go.temporal.io/sdk/worker"
 
 	"cxrepro/activities"
 	"cxrepro/artifacts"
@@ -23,9 +19,9 @@ import (
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxreasonbench"
 	"cxrepro/internal/evaltest"
+	"cxrepro/internal/evaltest/inprocess"
 	"cxrepro/internal/responder"
 	"cxrepro/internal/verify"
-	"cxrepro/worker"
 )
 
 // made is a finished reproduction: a benchmark of two cases of two tasks that a simulated model
@@ -48,10 +44,6 @@ func guided() evaltest.Options {
 	}
 }
 
-type registry struct {
-	*testsuite.TestWorkflowEnvironment
-}
-
 var once struct {
 	sync.Once
 	made *made
@@ -64,7 +56,7 @@ func theRun(t testing.TB) *made {
 		once.made = makeRun(t, memstore.Open(), guided())
 	})
 	if once.made == nil {
-		t.Skip("the reproduction that tests share was not made")
+		t.Fatal("the reproduction that tests share was not made")
 	}
 	m := *once.made
 	m.t = t
@@ -74,41 +66,10 @@ func theRun(t testing.TB) *made {
 // makeRun runs an evaluation to its end.
 func makeRun(t testing.TB, store *artifacts.Repository, o evaltest.Options) *made {
 	t.Helper()
-	lab := evaltest.New(t, store, o)
-	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(silent{})
-	env := suite.NewTestWorkflowEnvironment()
-	env.SetTestTimeout(2 * time.Minute)
-	// A machine that is busy with other things is no deadlock.
-	env.SetWorkerOptions(sdkworker.Options{DeadlockDetectionTimeout: time.Minute})
-	worker.Register(env)
-	acts, err := activities.New(activities.Options{
-		Store: store, Owner: artifacts.Owner{Worker: "tester"}, Now: time.Now, Endpoint: lab.Endpoint, Log: slog.New(slog.DiscardHandler),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	acts.RegisterCPU(registry{env})
-	acts.RegisterAsk(registry{env})
-	env.ExecuteWorkflow(contract.Reproduction.Name, lab.Input("test", contract.DefaultTuning()))
-	if err := env.GetWorkflowError(); err != nil {
-		t.Fatal(err)
-	}
-	var out contract.ReproductionResult
-	if err := env.GetWorkflowResult(&out); err != nil {
-		t.Fatal(err)
-	}
-	m := &made{t: t, store: store, ref: out.Receipt}
-	m.get(out.Receipt, &m.receipt)
+	m := &made{t: t, store: store, ref: inprocess.Run(t, evaltest.New(t, store, o))}
+	m.get(m.ref, &m.receipt)
 	return m
 }
-
-type silent struct{}
-
-func (silent) Debug(string, ...any) {}
-func (silent) Info(string, ...any)  {}
-func (silent) Warn(string, ...any)  {}
-func (silent) Error(string, ...any) {}
 
 func (m *made) get(ref artifacts.Ref, v any) {
 	m.t.Helper()
@@ -138,11 +99,11 @@ func (m *made) inventory() ([]bundle.Item, map[string]string) {
 	if err != nil || len(gaps) > 0 {
 		m.t.Fatalf("inventory: %v, gaps %+v", err, gaps)
 	}
-	items, roles := make([]bundle.Item, len(held)), map[string]string{}
-	for i, h := range held {
-		items[i], roles[h.Object] = bundle.Item{Object: h.Object, Class: h.Class}, h.Role
+	roles := map[string]string{}
+	for _, h := range held {
+		roles[h.Object] = h.Role
 	}
-	return items, roles
+	return verify.Items(held), roles
 }
 
 func (m *made) ledger() *bundle.Ledger {
