@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,21 +25,16 @@ type Difference struct {
 // Errors: what is needed and not there (artifacts.ErrNotFound), such as answers that are
 // withheld.
 func (u *Audit) Dialogues(ctx context.Context, doc *contract.EvaluationDoc, t contract.EvaluationTask, path cxreasonbench.Path) ([]Difference, error) {
-	list := t.Path1
-	if path == cxreasonbench.Path2 {
-		list = t.Path2
-	}
-	if list.IsZero() {
-		return nil, nil
-	}
 	in, err := u.dialogueRange(ctx, doc, t)
 	if err != nil {
 		return nil, err
 	}
+	list := t.Path1
 	var found []Difference
 	if path == cxreasonbench.Path2 {
-		if found, err = u.population(ctx, in, t); err != nil {
-			return nil, err
+		list = t.Path2
+		if found, err = u.population(ctx, in, t); err != nil || t.Population.IsZero() {
+			return found, err
 		}
 		pop, err := getJSON[contract.PopulationDoc](ctx, u.a.opts.Store, t.Population)
 		if err != nil {
@@ -50,9 +46,11 @@ func (u *Audit) Dialogues(ctx context.Context, doc *contract.EvaluationDoc, t co
 	if err != nil {
 		return nil, err
 	}
-	packed, err := getJSON[contract.Packed](ctx, u.a.opts.Store, list)
-	if err != nil {
-		return nil, err
+	var packed contract.Packed // without pages where nobody enters
+	if !list.IsZero() {
+		if packed, err = getJSON[contract.Packed](ctx, u.a.opts.Store, list); err != nil {
+			return nil, err
+		}
 	}
 	place := 0
 	for _, item := range packed.Items {
@@ -77,7 +75,7 @@ func (u *Audit) Dialogues(ctx context.Context, doc *contract.EvaluationDoc, t co
 	}
 	if place != in.Count {
 		found = append(found, Difference{
-			Object: artifacts.BlobObject(list.Digest), What: fmt.Sprintf("dialogues of %s on %s, %s", t.Task, path, doc.Evaluation.Name),
+			Object: artifacts.BlobObject(cmp.Or(list, u.r.Evaluations[doc.Index]).Digest), What: fmt.Sprintf("dialogues of %s on %s, %s", t.Task, path, doc.Evaluation.Name),
 			Detail: fmt.Sprintf("%d are recorded, %d cases are asked about", place, in.Count),
 		})
 	}
@@ -103,7 +101,8 @@ func (u *Audit) dialogueRange(ctx context.Context, doc *contract.EvaluationDoc, 
 	return in, nil
 }
 
-// population compares who enters Path 2 with what follows from Path 1.
+// population compares who enters Path 2, or how many cases hold it up, with what follows from
+// Path 1.
 func (u *Audit) population(ctx context.Context, in contract.DialogueRange, t contract.EvaluationTask) ([]Difference, error) {
 	w, err := u.a.walk(ctx, in)
 	if err != nil {
@@ -113,16 +112,24 @@ func (u *Audit) population(ctx context.Context, in contract.DialogueRange, t con
 	if err != nil {
 		return nil, err
 	}
-	d := Difference{Object: artifacts.BlobObject(t.Population.Digest), What: fmt.Sprintf("who enters path2 of %s, %s", t.Task, in.Evaluation.Name)}
+	holder := cmp.Or(t.Population, u.r.Evaluations[in.Index])
+	d := Difference{Object: artifacts.BlobObject(holder.Digest), What: fmt.Sprintf("who enters path2 of %s, %s", t.Task, in.Evaluation.Name)}
 	if doc == nil {
-		d.Detail = fmt.Sprintf("%d cases have no result on path1, so that nobody may enter", waits)
+		if t.Population.IsZero() && t.Path2.IsZero() && t.Waits == waits {
+			return nil, nil
+		}
+		d.Detail = fmt.Sprintf("%d cases have no result on path1, so that nobody may enter; recorded are %d that wait", waits, t.Waits)
 		return []Difference{d}, nil
 	}
 	ref, err := refOfJSON(doc, contract.PopulationMediaType)
 	if err != nil || ref.Digest == t.Population.Digest {
 		return nil, err
 	}
-	d.Detail = fmt.Sprintf("from the dialogues of path1 follow %d entries, %s; recorded is %s", len(doc.Entries), ref.Digest.Short(), t.Population.Digest.Short())
+	recorded := "nothing"
+	if !t.Population.IsZero() {
+		recorded = t.Population.Digest.Short()
+	}
+	d.Detail = fmt.Sprintf("from the dialogues of path1 follow %d entries, %s; recorded is %s", len(doc.Entries), ref.Digest.Short(), recorded)
 	return []Difference{d}, nil
 }
 

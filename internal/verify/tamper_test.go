@@ -8,9 +8,11 @@ import (
 	"testing"
 
 	"cxrepro/artifacts"
+	"cxrepro/artifacts/memstore"
 	"cxrepro/internal/attest"
 	"cxrepro/internal/bundle"
 	"cxrepro/internal/contract"
+	"cxrepro/internal/evaltest"
 	"cxrepro/internal/lvlm"
 	"cxrepro/internal/provenance"
 	"cxrepro/internal/verify"
@@ -243,6 +245,27 @@ func TestTampered(t *testing.T) {
 			}
 			t.Logf("%s: %s: %s", name, f.What, f.Detail)
 		}
+	}
+}
+
+// TestNobodyEnters: who enters Path 2 is derived too where nobody does.
+func TestNobodyEnters(t *testing.T) {
+	m := makeRun(t, memstore.Open(), evaltest.Options{})
+	var doc contract.EvaluationDoc
+	m.get(m.receipt.Evaluations[0], &doc)
+	task := doc.Tasks[0]
+	if task.Population.IsZero() || !task.Path2.IsZero() {
+		t.Fatalf("an oracle's %s: population %s, path2 %s", task.Task, task.Population, task.Path2)
+	}
+	path := m.pack(nil)
+	if r := check(t, path, verify.Outcomes, nil, nil); len(r.Faults) > 0 || r.Level != verify.Outcomes {
+		t.Errorf("level %d, %+v", r.Level, r.Faults)
+	}
+	r := check(t, forge(t, path, task.Population.Digest, func(data []byte) []byte {
+		return bytes.Replace(data, []byte(`"final_right":[0,1]`), []byte(`"final_right":[0,7]`), 1)
+	}), verify.Outcomes, nil, nil)
+	if len(r.Faults) != 1 || r.Faults[0].Level != verify.Outcomes || !strings.Contains(r.Faults[0].What, "who enters path2 of "+task.Task.String()) {
+		t.Errorf("%+v", r.Faults)
 	}
 }
 
