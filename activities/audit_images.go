@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"cxrepro/artifacts"
-	"cxrepro/experiments"
 	"cxrepro/internal/chexstruct"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/derive"
@@ -121,94 +120,6 @@ func (u *Audit) pixels(ctx context.Context, e contract.Entry, masks artifacts.Re
 		out.compare(masks.Digest, got, fmt.Sprintf("masks of image %d", e.Case))
 	default:
 		out.Other = append(out.Other, e.Case)
-	}
-	return nil
-}
-
-// Cases is what came of building the benchmark again.
-type Cases struct {
-	// Built is how many cases were built, Pictures of how many no picture was at hand.
-	Built, NoPicture int
-	Found            []Difference
-}
-
-// Benchmark builds questions and pictures of the drawn cases again, as far as their radiographs
-// are at hand. Of a released benchmark nothing is built.
-func (u *Audit) Benchmark(ctx context.Context) (Cases, error) {
-	var out Cases
-	b := u.pl.Spec.Benchmark
-	if u.r.Benchmark.IsZero() || b == nil || b.Source != experiments.SourceBuild {
-		return out, nil
-	}
-	_, assessed, err := u.assessed(ctx)
-	if err != nil {
-		return out, err
-	}
-	recipe, quotas, err := experiments.BenchmarkRecipe(&u.pl.Spec)
-	if err != nil {
-		return out, err
-	}
-	doc, err := derive.DrawCasesKey(u.r.Manifest.Digest, assessed, recipe, quotas)
-	if err != nil {
-		return out, err
-	}
-	key, err := doc.Key()
-	if err != nil {
-		return out, err
-	}
-	rec, err := u.a.opts.Store.Lookup(ctx, key)
-	if err != nil {
-		return out, err
-	}
-	drawn, err := u.a.drawn(ctx, rec.Result)
-	if err != nil {
-		return out, err
-	}
-	prompts, err := u.a.prompts(ctx, u.pl)
-	if err != nil {
-		return out, err
-	}
-	for i := range drawn.Cases {
-		m := &caseMaker{a: u.a, p: u.p, plan: u.pl, recipe: recipe, prompts: prompts, drawn: &drawn.Cases[i], put: nowhere}
-		if err := u.oneCase(ctx, m, &out); err != nil {
-			return out, err
-		}
-	}
-	return out, nil
-}
-
-// nowhere names bytes without keeping them.
-func nowhere(_ context.Context, data []byte, mediaType string) (artifacts.Ref, error) {
-	return artifacts.Ref{Digest: artifacts.Sum(data), Size: int64(len(data)), MediaType: mediaType}, nil
-}
-
-func (u *Audit) oneCase(ctx context.Context, m *caseMaker, out *Cases) error {
-	key, err := m.key().Key()
-	if err != nil {
-		return err
-	}
-	rec, err := u.a.opts.Store.Lookup(ctx, key)
-	if err != nil {
-		return err
-	}
-	if _, _, err := u.a.radiograph(ctx, u.pl, m.drawn.Entry); err != nil {
-		out.NoPicture++
-		return nil
-	}
-	doc, err := m.make(ctx)
-	if err != nil {
-		return m.clean(err)
-	}
-	ref, err := refOfJSON(doc, contract.CaseMediaType)
-	if err != nil {
-		return err
-	}
-	out.Built++
-	if ref.Digest != rec.Result.Digest {
-		out.Found = append(out.Found, Difference{
-			Object: artifacts.BlobObject(rec.Result.Digest), What: fmt.Sprintf("questions about image %d, %s", m.drawn.Entry.Case, m.drawn.Source.Task),
-			Detail: fmt.Sprintf("recorded is %s, building them again gives %s", rec.Result.Digest.Short(), ref.Digest.Short()),
-		})
 	}
 	return nil
 }

@@ -13,6 +13,12 @@ import (
 	"cxrepro/internal/lvlm/picture"
 )
 
+// What both an inventory and an audit call the two lists behind a benchmark.
+const (
+	benchmarkRole = "the benchmark's manifest"
+	drawnRole     = "the drawn cases"
+)
+
 // drawn notes the draw of a built benchmark and the record of every case.
 func (v *inventory) drawn(ctx context.Context, assessed []contract.Assessed) error {
 	recipe, quotas, err := experiments.BenchmarkRecipe(&v.pl.Spec)
@@ -27,10 +33,10 @@ func (v *inventory) drawn(ctx context.Context, assessed []contract.Assessed) err
 	if err != nil || rec.Result.IsZero() {
 		return err
 	}
-	v.bound(rec.Result, "the drawn cases")
+	v.bound(rec.Result, drawnRole)
 	plan, err := v.a.drawn(ctx, rec.Result)
 	if err != nil {
-		return v.gap(artifacts.BlobObject(rec.Result.Digest), "the drawn cases", err)
+		return v.gap(artifacts.BlobObject(rec.Result.Digest), drawnRole, err)
 	}
 	prompts, err := v.a.prompts(ctx, v.pl)
 	if err != nil {
@@ -50,9 +56,8 @@ func (v *inventory) drawn(ctx context.Context, assessed []contract.Assessed) err
 
 // benchmark notes the manifest, its cases with their pictures, and how those are sent.
 func (v *inventory) benchmark(ctx context.Context) error {
-	const role = "the benchmark's manifest"
-	v.bound(v.r.Benchmark, role)
-	doc, ok, err := readHeld[contract.Benchmark](ctx, v, v.r.Benchmark, role)
+	v.bound(v.r.Benchmark, benchmarkRole)
+	doc, ok, err := readHeld[contract.Benchmark](ctx, v, v.r.Benchmark, benchmarkRole)
 	if err != nil || !ok {
 		return err
 	}
