@@ -99,21 +99,25 @@ func newKeysRotateCommand(a *app) *cobra.Command {
 		Use:   "rotate",
 		Short: "Make another key and destroy the private half of this one",
 		Long: `rotate makes a new key. The public half of the old one stays, so that what it signed is still
-known here; its private half is destroyed. Give the new line to those who trusted the old one.
+known here; its private half is destroyed. A private file that is damaged is kept beside it, with
+.damaged after its name. Give the new line to those who trusted the old one.
 
 With --json: {"keyid","line","former":[...]}.
 
 Exit codes: 0 done; 2 there is no key.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			now, before, err := a.keyFolder().Rotate()
+			rotated, err := a.keyFolder().Rotate()
 			if errors.Is(err, attest.ErrNoKey) {
 				return usageError("make one with `cxrepro keys init`", "%v", err)
 			}
 			if err != nil {
 				return err
 			}
-			return a.showKey(now.Public(), []string{before.ID()})
+			if rotated.Kept != "" {
+				a.say("the old private key was damaged; its file is now " + rotated.Kept)
+			}
+			return a.showKey(rotated.Now.Public(), []string{rotated.Before})
 		},
 	}
 }

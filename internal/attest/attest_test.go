@@ -80,7 +80,7 @@ func TestFolder(t *testing.T) {
 	if _, err := f.Current(); !errors.Is(err, ErrNoKey) {
 		t.Errorf("an empty folder: %v", err)
 	}
-	if _, _, err := f.Rotate(); !errors.Is(err, ErrNoKey) {
+	if _, err := f.Rotate(); !errors.Is(err, ErrNoKey) {
 		t.Errorf("rotate in an empty folder: %v", err)
 	}
 	first, err := f.Init()
@@ -96,9 +96,10 @@ func TestFolder(t *testing.T) {
 			t.Errorf("%s has mode %v (%v), want %o", path, info.Mode(), err, want)
 		}
 	}
-	second, before, err := f.Rotate()
-	if err != nil || before.ID() != first.ID() || second.ID() == first.ID() {
-		t.Fatalf("rotate: %v, %v, %v", second, before, err)
+	rotated, err := f.Rotate()
+	second := rotated.Now
+	if err != nil || rotated.Before != first.ID() || second.ID() == first.ID() || rotated.Kept != "" {
+		t.Fatalf("rotate: %+v, %v", rotated, err)
 	}
 	if _, err := os.Stat(private); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the old private key is still there: %v", err)
@@ -116,12 +117,63 @@ func TestFolder(t *testing.T) {
 	if _, err := f.Current(); err == nil || !strings.Contains(err.Error(), "chmod 600") {
 		t.Errorf("a key that others may read: %v", err)
 	}
+	third := damagedKey(t, f, dir, second)
+	if now, err := f.Current(); err != nil || now.ID() != third.ID() {
+		t.Errorf("after a damaged key: %v, %v", now, err)
+	}
 	if text := fmt.Sprintf("%v %+v %#v %s", second, second, second, second); strings.Contains(text, "PRIVATE") || len(text) != 4*64+3 {
 		t.Errorf("a key prints as %q", text)
 	}
 	if text, err := json.Marshal(map[string]any{"key": second}); err != nil || string(text) != `{"key":{}}` {
 		t.Errorf("a key as JSON: %s, %v", text, err)
 	}
+}
+
+// damagedKey breaks the current key in every way that a file can be broken, and replaces it.
+func damagedKey(t *testing.T, f *Folder, dir string, key *Key) *Key {
+	t.Helper()
+	const half = "-----BEGIN PRIVATE"
+	for name, spoil := range map[string]func(path string) error{
+		"cut":  func(path string) error { return os.WriteFile(path, []byte(half), 0o600) },
+		"gone": os.Remove,
+	} {
+		path := filepath.Join(dir, key.ID()+privateSuffix)
+		if err := os.Chmod(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := spoil(path); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Current(); err == nil || !strings.Contains(err.Error(), "keys rotate") {
+			t.Errorf("%s: %v", name, err)
+		}
+		rotated, err := f.Rotate()
+		if err != nil || rotated.Before != key.ID() || (rotated.Kept == "") != (name == "gone") {
+			t.Fatalf("%s: rotate: %+v, %v", name, rotated, err)
+		}
+		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: the old private key is still there: %v", name, err)
+		}
+		if text, err := os.ReadFile(rotated.Kept); rotated.Kept != "" && (err != nil || string(text) != half) {
+			t.Errorf("%s: kept is %q, %v", name, text, err)
+		}
+		key = rotated.Now
+	}
+	current := filepath.Join(dir, currentFile)
+	text, err := os.ReadFile(current)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(current, []byte("../elsewhere\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Rotate(); err == nil || !strings.Contains(err.Error(), "keys init") {
+		t.Errorf("no id: %v", err)
+	}
+	if err := os.WriteFile(current, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return key
 }
 
 func TestTrust(t *testing.T) {

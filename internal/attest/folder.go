@@ -3,6 +3,8 @@ package attest
 import (
 	"crypto/ed25519"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -57,46 +59,95 @@ func (f *Folder) Init() (*Key, error) {
 	return key, nil
 }
 
+// Rotated is what became of a key that was replaced.
+type Rotated struct {
+	// Now signs from here on; Before is the id of the key that did.
+	Now    *Key
+	Before string
+	// Kept is where the private file of Before lies if it was damaged, empty if it was destroyed.
+	Kept string
+}
+
 // Rotate makes a new key and destroys the private half of the old one, whose public half stays
-// known.
+// known. A private file that is not that key is kept under another name: it may be somebody's.
 //
 // Errors: ErrNoKey.
-func (f *Folder) Rotate() (now, before *Key, err error) {
-	if before, err = f.Current(); err != nil {
-		return nil, nil, err
+func (f *Folder) Rotate() (out Rotated, err error) {
+	if out.Before, err = f.currentID(); err != nil {
+		return out, err
 	}
-	if now, err = f.create(); err != nil {
-		return nil, nil, err
+	if out.Now, err = f.create(); err != nil {
+		return out, err
 	}
 	const next = currentFile + ".next"
-	if err := f.write(next, []byte(now.ID()+"\n"), 0o644); err != nil {
-		return nil, nil, err
+	if err := f.write(next, []byte(out.Now.ID()+"\n"), 0o644); err != nil {
+		return out, err
 	}
 	if err := os.Rename(f.path(next), f.path(currentFile)); err != nil {
-		return nil, nil, err
+		return out, err
 	}
-	return now, before, os.Remove(f.path(before.ID() + privateSuffix))
+	out.Kept, err = f.retire(out.Before)
+	return out, err
+}
+
+// retire destroys the private half of a key, or moves what lies in its place out of the way.
+func (f *Folder) retire(id string) (kept string, err error) {
+	path := f.path(id + privateSuffix)
+	_, err = f.private(id)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil
+	case err != nil:
+		kept = path + ".damaged"
+		return kept, os.Rename(path, kept)
+	}
+	return "", os.Remove(path)
+}
+
+// currentID is the id of the key that signs.
+//
+// Errors: ErrNoKey; a file that holds no id.
+func (f *Folder) currentID() (string, error) {
+	text, err := os.ReadFile(f.path(currentFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%w in %s", ErrNoKey, f.dir)
+	}
+	id := strings.TrimSpace(string(text))
+	if raw, bad := hex.DecodeString(id); err == nil && (bad != nil || len(raw) != sha256.Size) {
+		err = fmt.Errorf("%s: it holds no key id; hint: move it away and make another key with `cxrepro keys init`", f.path(currentFile))
+	}
+	return id, err
 }
 
 // Current returns the key that signs.
 //
 // Errors: ErrNoKey; a key file that others may read, or that is none.
 func (f *Folder) Current() (*Key, error) {
-	id, err := os.ReadFile(f.path(currentFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w in %s", ErrNoKey, f.dir)
-	}
+	const another = "; hint: `cxrepro keys rotate` makes another one"
+	id, err := f.currentID()
 	if err != nil {
 		return nil, err
 	}
-	path := f.path(strings.TrimSpace(string(id)) + privateSuffix)
+	path := f.path(id + privateSuffix)
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("signing key: %w", err)
+		return nil, fmt.Errorf("signing key: %w"+another, err)
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return nil, fmt.Errorf("signing key %s: its mode is %o, so that others may read it; hint: chmod 600 %s, and rotate it if somebody may have", path, info.Mode().Perm(), path)
 	}
+	key, err := f.private(id)
+	if err != nil {
+		return nil, fmt.Errorf("%w"+another, err)
+	}
+	return key, nil
+}
+
+// private reads the private half of a key.
+//
+// Errors: a file that is not there, or not that key.
+func (f *Folder) private(id string) (*Key, error) {
+	path := f.path(id + privateSuffix)
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("signing key: %w", err)
@@ -105,7 +156,7 @@ func (f *Folder) Current() (*Key, error) {
 	if err != nil {
 		return nil, fmt.Errorf("signing key %s: %w", path, err)
 	}
-	if got := key.ID(); got != strings.TrimSpace(string(id)) {
+	if got := key.ID(); got != id {
 		return nil, fmt.Errorf("signing key %s: it is the key %s", path, short(got))
 	}
 	return key, nil
