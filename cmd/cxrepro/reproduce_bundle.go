@@ -16,13 +16,9 @@ import (
 	"cxrepro/internal/contract"
 )
 
-// takeIn puts the objects of a bundle into a store, entries last. What marks the reproduction as
+// takeIn puts the objects of a bundle, which from reads as a store, into a store, entries last. What marks the reproduction as
 // finished stays behind, since here it is not; with afresh everything that was computed does.
-func (a *app) takeIn(ctx context.Context, b *bundle.Opened, store *artifacts.Repository, afresh bool) (taken int64, err error) {
-	from, err := a.bundleStore(ctx, b)
-	if err != nil {
-		return 0, err
-	}
+func (a *app) takeIn(ctx context.Context, b *bundle.Opened, from, store *artifacts.Repository, afresh bool) (taken int64, err error) {
 	var blobs, statements []bundle.Leaf
 	var keys []artifacts.Key
 	given, err := givenOf(ctx, from, b)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -54,36 +55,46 @@ Exit codes: as of run; 1 also when the result is another one than the bundle's.`
 }
 
 func (a *app) reproduceBundle(ctx context.Context, file string, f runFlags, afresh bool) (err error) {
+	if afresh && len(f.worker.data) == 0 {
+		return usageError("add --data NAME=FOLDER", "--afresh reads the data set anew, and no folder was given for it")
+	}
 	b, err := bundle.Open(file)
+	var damage *bundle.DamageError
 	switch {
-	case errors.Is(err, bundle.ErrNotBundle):
+	case errors.Is(err, bundle.ErrNotBundle), errors.Is(err, fs.ErrNotExist):
 		return usageError("name a file that `cxrepro export --format bundle` wrote", "%v", err)
+	case errors.As(err, &damage):
+		return damagedBundle(file, bundle.Fault{Object: damage.Object, Detail: damage.Detail}, 1)
 	case err != nil:
-		return &exitError{Code: exitFailed, Err: err, Hint: "`cxrepro verify " + file + "` says what is wrong"}
+		return err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
 	if err := a.soundBundle(ctx, b); err != nil {
 		return err
 	}
-	if afresh && len(f.worker.data) == 0 {
-		return usageError("add --data NAME=FOLDER", "--afresh reads the data set anew, and no folder was given for it")
+	from, err := a.bundleStore(ctx, b)
+	if err != nil {
+		return err
+	}
+	p, err := plannedOf(ctx, from, b)
+	if err != nil {
+		return err
+	}
+	if len(f.worker.data) == 0 {
+		p.over, err = overManifest(ctx, from, b, p, f)
+	} else {
+		err = needData(p, f.worker.data)
+	}
+	if err != nil {
+		return err
 	}
 	store, err := a.openStore(ctx)
 	if err != nil {
 		return err
 	}
-	taken, err := a.takeIn(ctx, b, store, afresh)
+	taken, err := a.takeIn(ctx, b, from, store, afresh)
 	if err != nil {
 		return err
-	}
-	p, err := plannedOf(ctx, store, b)
-	if err != nil {
-		return err
-	}
-	if len(f.worker.data) == 0 {
-		if p.over, err = overManifest(ctx, store, b, p, f); err != nil {
-			return err
-		}
 	}
 	if f.worker.endpoints == "" && !afresh {
 		f.worker.onlyRecorded = true
@@ -109,7 +120,15 @@ func (a *app) soundBundle(ctx context.Context, b *bundle.Opened) error {
 	if err != nil || len(faults) == 0 {
 		return err
 	}
-	return &exitError{Code: exitFailed, Err: fmt.Errorf("%s: %s (%d such)", faults[0].Object, faults[0].Detail, len(faults)), Hint: "`cxrepro verify " + b.Path() + "` names all of them; nothing was taken in"}
+	return damagedBundle(b.Path(), faults[0], len(faults))
+}
+
+// damagedBundle refuses a bundle with n faults, of which it names the first.
+func damagedBundle(path string, first bundle.Fault, n int) error {
+	return &exitError{
+		Code: exitFailed, Err: fmt.Errorf("%s: %s (%d such)", printable(first.Object), printable(first.Detail), n),
+		Hint: "`cxrepro verify " + path + "` names all of them; nothing was taken in",
+	}
 }
 
 // reproduceOver starts a reproduction over what was read before, unless it is finished or runs
@@ -169,7 +188,7 @@ func (a *app) compareBundle(ctx context.Context, b *bundle.Opened, o *outcome, t
 	if !a.JSON() {
 		words := "the same result as the bundle's: " + want.String()
 		if !equal {
-			words = strings.Join([]string{"NOT the bundle's result: here", got.String(), "of", o.receipt.Reproduction + ", there", want.String(), "of", b.Manifest.Reproduction}, " ")
+			words = strings.Join([]string{"NOT the bundle's result: here", got.String(), "of", o.receipt.Reproduction + ", there", want.String(), "of", printable(b.Manifest.Reproduction)}, " ")
 		}
 		fmt.Fprintln(a.out, "\n"+words)
 	}

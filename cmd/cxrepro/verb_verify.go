@@ -7,8 +7,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -217,7 +219,9 @@ func (a *app) warnSigned(r *verify.Report) {
 
 func printVerified(w io.Writer, r *verify.Report) {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	row := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(t, "%s\t%s\n", name, printable(fmt.Sprintf(format, args...)))
+	}
 	if r.Reproduction != "" {
 		row("reproduction", "%s (%s) in %s", r.Reproduction, r.Name, r.Source)
 		row("result", "%s", r.Result)
@@ -241,7 +245,7 @@ func printVerified(w io.Writer, r *verify.Report) {
 		t = tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 		fmt.Fprintln(t, "table\tlevel\tcells\twhy not higher")
 		for _, x := range r.Tables {
-			fmt.Fprintf(t, "%d\tL%d\t%d\t%s\n", x.Table, x.Level, x.Cells, x.Why)
+			fmt.Fprintf(t, "%d\tL%d\t%d\t%s\n", x.Table, x.Level, x.Cells, printable(x.Why))
 		}
 		t.Flush()
 	}
@@ -249,7 +253,7 @@ func printVerified(w io.Writer, r *verify.Report) {
 		fmt.Fprintln(w)
 		t = tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 		for _, x := range r.Cells {
-			fmt.Fprintf(t, "%s\tL%d\t%s\n", x.Ref, x.Level, x.Why)
+			fmt.Fprintf(t, "%s\tL%d\t%s\n", printable(x.Ref), x.Level, printable(x.Why))
 		}
 		t.Flush()
 	}
@@ -257,11 +261,19 @@ func printVerified(w io.Writer, r *verify.Report) {
 		parts := []string{fmt.Sprintf("wrong at L%d", f.Level)}
 		for _, p := range []string{f.What, f.Object, f.Detail} {
 			if p != "" {
-				parts = append(parts, p)
+				parts = append(parts, printable(p))
 			}
 		}
 		fmt.Fprintln(w, strings.Join(parts, ": "))
 	}
+}
+
+// printable quotes a text of a stranger that would do more to a terminal than be read.
+func printable(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) >= 0 || !utf8.ValidString(s) {
+		return strconv.Quote(s)
+	}
+	return s
 }
 
 func signatureWords(s verify.Signature) string {

@@ -99,6 +99,9 @@ func TestBundleMoves(t *testing.T) {
 	code, _ = say("verify", file, "--require-signed", "--level", "1", "--trust", "colleagues.txt")
 	require.Equal(t, exitOK, code)
 
+	code, _ = say("reproduce", file, "--data", "strange="+b.dir)
+	require.Equal(t, exitUsage, code)
+	require.NoDirExists(t, filepath.Join(b.state, "store"), "nothing is taken in before the command is understood")
 	code, out = say("reproduce", file, "--json", "--heartbeat-timeout", "2s", "--retry-interval", "100ms")
 	require.Equal(t, exitOK, code)
 	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
@@ -133,4 +136,45 @@ func TestBundleMoves(t *testing.T) {
 	info, err := os.Stat(filepath.Join(first, "keys"))
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o700), info.Mode().Perm())
+}
+
+// TestQuotesStrangers: what a stranger's bundle calls its entries is printed, not obeyed.
+func TestQuotesStrangers(t *testing.T) {
+	var out bytes.Buffer
+	printVerified(&out, &verify.Report{
+		Name: "run\x1b[2J", Reproduction: "0123456789abcdef", Tables: []verify.Table{{Table: 3, Why: "a\tb"}}, Cells: []verify.Cell{{Ref: "3/a\x07"}},
+		Faults: []verify.Fault{{Level: verify.Bytes, Object: "store/x\nwrong at L4: \u202e", What: "an answer", Detail: "it is not there"}},
+	})
+	text := out.String()
+	require.NotContains(t, text, "\x1b")
+	require.NotContains(t, text, "\x07")
+	require.NotContains(t, text, "\u202e")
+	require.NotContains(t, text, "\nwrong at L4")
+	require.Contains(t, text, `wrong at L1: an answer: "store/x\nwrong at L4: \u202e": it is not there`)
+}
+
+// TestKeysAndNoFile: a damaged key says how to replace it, and is replaced; a bundle that is not
+// there is wrong usage.
+func TestKeysAndNoFile(t *testing.T) {
+	store := filepath.Join(t.TempDir(), "store")
+	code, _, talk := cxrepro(t, store, "reproduce", filepath.Join(filepath.Dir(store), "nowhere.zip"))
+	require.Equal(t, exitUsage, code, talk)
+	require.NotContains(t, talk, "verify")
+
+	code, _, talk = cxrepro(t, store, "keys", "init")
+	require.Equal(t, exitOK, code, talk)
+	keys, err := filepath.Glob(filepath.Join(filepath.Dir(store), "state", "keys", "*.key"))
+	require.NoError(t, err)
+	require.Len(t, keys, 1)
+	require.NoError(t, os.WriteFile(keys[0], nil, 0o600))
+	code, _, talk = cxrepro(t, store, "keys", "show")
+	require.Equal(t, exitFailed, code, talk)
+	require.Contains(t, talk, "hint: `cxrepro keys rotate`")
+	code, _, talk = cxrepro(t, store, "keys", "rotate")
+	require.Equal(t, exitOK, code, talk)
+	require.NoFileExists(t, keys[0])
+	require.FileExists(t, keys[0]+".damaged")
+	require.Contains(t, talk, keys[0]+".damaged")
+	code, _, talk = cxrepro(t, store, "keys", "show")
+	require.Equal(t, exitOK, code, talk)
 }
