@@ -3,6 +3,8 @@ package xragent
 import (
 	"encoding/json"
 	"fmt"
+
+	"cxrepro/artifacts"
 )
 
 // Setting is everything that decides a reward besides the trajectory.
@@ -20,6 +22,31 @@ func (s Setting) Validate() error {
 		return fmt.Errorf("partial_silence is %v; hint: 0 to 1", s.PartialSilence)
 	}
 	return s.Weights.Validate()
+}
+
+// RewardVersion changes whenever the same trajectory may earn another reward under the same
+// setting.
+const RewardVersion = 1
+
+// Identity is everything of the setting that can change a reward, with the versions of what
+// reads trajectories.
+func (s Setting) Identity() map[string]any {
+	return map[string]any{
+		"reward": RewardVersion, "relevance": RelevanceVersion, "protocol": ProtocolVersion,
+		"lambda_c": s.Weights.Evidence, "lambda_t": s.Weights.Cost, "gated": s.Gated, "malformed_counts_as_wrong": s.MalformedCountsAsWrong,
+		"partial_silence": s.PartialSilence, "skip_near_threshold": s.SkipNearThreshold,
+	}
+}
+
+// Digest names the setting: rewards under one digest can be compared.
+//
+// Errors: a setting that [Setting.Validate] refuses.
+func (s Setting) Digest() (artifacts.Digest, error) {
+	if err := s.Validate(); err != nil {
+		return artifacts.Digest{}, err
+	}
+	text, err := artifacts.Canonical(s.Identity())
+	return artifacts.Sum(text), err
 }
 
 // Variant is the reward under one reading of gate and malformed trajectories.
