@@ -81,6 +81,9 @@ var layers = []layer{
 		own:    slices.Concat(calls, []string{"internal/checkpoint", "internal/derive", "artifacts/manifest"}),
 		denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio", "net/http", "os/exec", "database/sql"}},
 	{name: "reward server", folders: []string{"internal/rewardserver"}, own: append([]string{"internal/rewardserver"}, records...), denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio", "os/exec", "database/sql", "C"}},
+	{name: "process", folders: []string{"internal/process"}, own: []string{"internal/process"}, denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio", "net/http"}},
+	{name: "trainer", folders: []string{"internal/trainer"}, own: append([]string{"internal/trainer", "internal/process", "internal/strictyaml"}, nouns...),
+		denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio", "net/http", "database/sql", "C"}},
 	{name: "viewcheck", folders: []string{"internal/viewcheck"}, own: append([]string{"internal/viewcheck", "internal/onnx", "internal/strictyaml"}, nouns...), denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio"}},
 }
 
