@@ -25,8 +25,10 @@ type Input struct {
 	// Tally counts the questions of the benchmark, Released says that it is the published one.
 	Tally    *cxreasonbench.Tally
 	Released bool
-	// Agent are results of X-Ragent by the ids of its figures; nil without.
-	Agent AgentResults
+	// Agent are results of X-Ragent by the ids of its figures; nil without. AgentBlocked says why no
+	// claim about them stands, because a policy was trained on what it is judged on.
+	Agent        AgentResults
+	AgentBlocked string
 	// Stated are figures that stand in no table of the paper.
 	Stated *Stated
 }
@@ -83,7 +85,7 @@ func Check(in Input) (*Checked, error) {
 		return nil, err
 	}
 	c.stated(in, asked)
-	return c, c.agent(in.Agent)
+	return c, c.agent(in.Agent, in.AgentBlocked)
 }
 
 // tables checks the figures of the paper's tables, one result for each evaluation of the model.

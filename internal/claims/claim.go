@@ -36,6 +36,8 @@ type Claim struct {
 	// printed one for that reason; 0 means equal as printed.
 	Rounding  string  `json:"rounding"`
 	Tolerance float64 `json:"tolerance"`
+	// Derived says that the figure was computed from printed ones and is not printed itself.
+	Derived bool `json:"-"`
 
 	place cxreasonbench.Place
 	// tables are the numbers of the tables that print it, none for a figure of no table.

@@ -50,7 +50,10 @@ func (x agentConstraint) check(printed map[string]float64, results AgentResults)
 	}
 	r.State, r.Why = hold(x.Relations, func(id string) (float64, bool) {
 		v, ok := results[id]
-		return v.value("percent"), ok
+		if !ok || v.Why != "" {
+			return 0, false
+		}
+		return v.value("percent"), true
 	})
 	return r
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"cxrepro/internal/cxreasonbench"
 	"cxrepro/internal/report"
 	"cxrepro/internal/stats"
 )
@@ -51,11 +52,18 @@ var agentFigures = sync.OnceValues(func() (*agentFile, error) {
 	return &f, read("xragent/claims/figures.json", &f)
 })
 
-// AgentResult is one result of ours: K of N questions, or a value in the figure's unit.
+// AgentResult is one result of ours: K of N questions, or a value in the figure's unit, or the
+// reason why there is none.
 type AgentResult struct {
 	K     int      `json:"k"`
 	N     int      `json:"n"`
 	Value *float64 `json:"value,omitempty"`
+	// Interval is what a printed figure is held against, in its unit; without one that of k of n.
+	Interval *[2]float64 `json:"-"`
+	// Open counts questions behind it that have no outcome yet.
+	Open int `json:"-"`
+	// Why there is no value; empty where there is one.
+	Why string `json:"-"`
 }
 
 // AgentResults are results by the id of the figure that they are to be held against.
@@ -134,7 +142,7 @@ func (f agentFigure) claim() Claim {
 		ID: "xragent/" + f.ID, Paper: XRagent, Source: f.Where, Printed: f.Value.String(), Formula: f.Metric, Population: strings.Join(where, " "),
 		Rounding: fmt.Sprintf("%d decimals", f.decimals()), Tolerance: f.Tolerance,
 	}
-	if f.Kind == "derived" {
+	if c.Derived = f.Kind == "derived"; c.Derived {
 		c.Rounding = "computed from printed figures: " + f.DerivedFrom
 	}
 	return c
@@ -144,7 +152,7 @@ func (f agentFigure) claim() Claim {
 const noAgent = "no results of X-Ragent were given"
 
 // agent checks figures and constraints of the second paper.
-func (c *Checked) agent(results AgentResults) error {
+func (c *Checked) agent(results AgentResults, blocked string) error {
 	file, err := agentFigures()
 	if err != nil {
 		return err
@@ -162,6 +170,9 @@ func (c *Checked) agent(results AgentResults) error {
 		if ours, ok := results[f.ID]; ok {
 			r = f.against(ours, printed[f.ID])
 		}
+		if blocked != "" {
+			r.Verdict, r.Why = report.NotComputable, "blocked: "+blocked
+		}
 		c.Results = append(c.Results, r)
 	}
 	for _, x := range file.Constraints {
@@ -172,24 +183,43 @@ func (c *Checked) agent(results AgentResults) error {
 
 // against compares a result with a printed figure.
 func (f agentFigure) against(ours AgentResult, printed float64) Result {
+	if ours.Why != "" {
+		return Result{Claim: f.claim(), Evaluation: -1, Verdict: report.NotComputable, Why: ours.Why}
+	}
 	v := ours.value(f.Unit)
 	r := Result{Claim: f.claim(), Evaluation: -1, Known: true, Ours: fmt.Sprintf("%.*f", f.decimals(), v), Counted: stats.Proportion{K: ours.K, N: ours.N}}
+	lo, hi, ranged := ours.interval(f.Unit)
+	if r.Interval.Plain.Known = ranged; ranged {
+		r.Interval.Plain.Low, r.Interval.Plain.High = lo, hi
+	}
+	half := 0.5 * math.Pow10(-f.decimals())
 	switch {
+	case ours.Open > 0:
+		r.Verdict, r.Why = report.Undetermined, cxreasonbench.UndeterminedWords(ours.Open)
 	case r.Ours == f.Value.String(), f.Tolerance > 0 && math.Abs(v-printed) <= f.Tolerance+1e-9:
 		r.Verdict = report.Reproduced
+	case ranged && (printed < lo-half || printed > hi+half):
+		r.Verdict, r.Why = report.Off, outside
+	case ranged:
+		r.Verdict = report.WithinNoise
 	case f.Unit == "questions" || f.Unit == "examples" || f.Unit == "images":
 		r.Verdict, r.Why = report.Off, "another count"
-	case ours.N == 0 || f.Unit != "percent":
-		r.Verdict, r.Why = report.NotComputable, "another value, and there is no interval to compare it with: that needs a percentage as k of n"
 	default:
-		lo, hi := report.Interval(ours.K, ours.N)
-		r.Interval.Plain.Known, r.Interval.Plain.Low, r.Interval.Plain.High = true, 100*lo, 100*hi
-		r.Verdict, r.Why = report.WithinNoise, ""
-		if half := 0.5 * math.Pow10(-f.decimals()); printed < 100*lo-half || printed > 100*hi+half {
-			r.Verdict, r.Why = report.Off, outside
-		}
+		r.Verdict, r.Why = report.NotComputable, "another value, and there is no interval to compare it with: that needs a percentage as k of n"
 	}
 	return r
+}
+
+// interval is what a printed figure is held against, in its unit; ok is false where there is none.
+func (r AgentResult) interval(unit string) (low, high float64, ok bool) {
+	if r.Interval != nil {
+		return r.Interval[0], r.Interval[1], true
+	}
+	if r.N == 0 || unit != "percent" {
+		return 0, 0, false
+	}
+	low, high = report.Interval(r.K, r.N)
+	return 100 * low, 100 * high, true
 }
 
 // size is the number of questions that a figure is over; 0 where it is not known, or where the

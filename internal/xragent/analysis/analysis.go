@@ -19,10 +19,12 @@ const (
 	Baselines = "xr.baseline."
 )
 
-// Analysis holds outcomes by configuration, repeat and item.
+// Analysis holds outcomes by configuration, repeat and item. It remembers figures that were asked
+// for, so it serves one goroutine at a time.
 type Analysis struct {
 	sets map[bench.Benchmark][]*xragent.Item
 	by   map[string][]map[string]*xragent.Outcome
+	made map[string]Figure
 }
 
 // New sorts outcomes of the items of benchmarks; items of other sets are left alone.
@@ -30,7 +32,7 @@ type Analysis struct {
 // Errors: an outcome that contradicts itself, is about no item of those given, or stands twice; a gap
 // in the numbers of repeats.
 func New(items []xragent.Item, outcomes []xragent.Outcome) (*Analysis, error) {
-	a := &Analysis{sets: map[bench.Benchmark][]*xragent.Item{}, by: map[string][]map[string]*xragent.Outcome{}}
+	a := &Analysis{sets: map[bench.Benchmark][]*xragent.Item{}, by: map[string][]map[string]*xragent.Outcome{}, made: map[string]Figure{}}
 	known := map[string]bool{}
 	for i := range items {
 		if known[items[i].ID] {

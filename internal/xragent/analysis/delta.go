@@ -45,6 +45,16 @@ func (a *Analysis) Delta(config, against string, at ...Place) Figure {
 
 // combine adds up columns of one configuration, less those of another where one is named.
 func (a *Analysis) combine(config, against string, at []Place) Figure {
+	name := fmt.Sprint(config, "-", against, at)
+	f, known := a.made[name]
+	if !known {
+		f = a.compute(name, config, against, at)
+		a.made[name] = f
+	}
+	return f
+}
+
+func (a *Analysis) compute(name, config, against string, at []Place) Figure {
 	f := Figure{Known: true}
 	var parts []part
 	for _, p := range at {
@@ -62,7 +72,7 @@ func (a *Analysis) combine(config, against string, at []Place) Figure {
 		}
 		parts = append(parts, a.parts(config, against, p, 1/float64(len(at)))...)
 	}
-	f.Low, f.High, f.HasInterval = spread(fmt.Sprint(config, "-", against, at), f.Value, parts)
+	f.Low, f.High, f.HasInterval = spread(name, f.Value, parts)
 	return f
 }
 

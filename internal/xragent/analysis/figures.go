@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"cxrepro/internal/report"
 	"cxrepro/internal/stats"
 	"cxrepro/internal/xragent"
 	"cxrepro/internal/xragent/bench"
@@ -88,9 +89,17 @@ func (f *figures) right(config string, b bench.Benchmark) Figure {
 	if s.Why != "" {
 		return none(s.Why)
 	}
-	c := count(s.Counted().K)
-	c.Open = s.Open()
-	return c
+	return countOf(s.Counted(), s.Open(), "")
+}
+
+// countOf is how many of n questions are of a kind, with the interval that drawing questions gives.
+func countOf(p stats.Proportion, open int, why string) Figure {
+	if p.N == 0 {
+		return none(why)
+	}
+	low, high := report.Interval(p.K, p.N)
+	n := float64(p.N)
+	return Figure{Known: true, Value: float64(p.K), Low: n * low, High: n * high, HasInterval: true, Open: open}
 }
 
 // Strongest is the baseline with the highest value in a column; empty without baselines that have
@@ -274,12 +283,7 @@ func (f *figures) routing() {
 			return interval("rescue "+b.id, [][]int{cells}, 3, func(c [][]int) (float64, bool) { return float64(c[0][0]) / float64(c[0][1]), c[0][1] > 0 })
 		}))
 		for id, n := range map[string]int{"damage": rescue.Damaged(), "rescue": rescue.Rescued()} {
-			x := none(why)
-			if rescue.N() > 0 {
-				x = count(n)
-				x.Open = rescue.Open
-			}
-			f.out["derived.routing."+b.id+"."+id] = x
+			f.out["derived.routing."+b.id+"."+id] = countOf(stats.Proportion{K: n, N: rescue.N()}, rescue.Open, why)
 		}
 		if b.b != bench.ChestAgentBench {
 			continue
@@ -293,12 +297,7 @@ func (f *figures) routing() {
 		v, ok := gap(r)
 		put("gap", f.ranged(ok, v, r.Open, why, func() (float64, float64, bool) { return r.interval("gap", gap) }))
 		for id, p := range map[string]stats.Proportion{"base_correct": r.BaseRight, "base_incorrect": r.BaseWrong, "all": r.All} {
-			x := none(why)
-			if p.N > 0 {
-				x = count(p.K)
-				x.Open = r.Open
-			}
-			f.out["derived.routing.cab.tool_invoked."+id] = x
+			f.out["derived.routing.cab.tool_invoked."+id] = countOf(p, r.Open, why)
 		}
 	}
 }
@@ -330,12 +329,7 @@ func (f *figures) gate() {
 			continue
 		}
 		for id, n := range map[string]int{"g_only": p.OnlyFirst, "ng_only": p.OnlySecond} {
-			x := none(why)
-			if p.N() > 0 {
-				x = count(n)
-				x.Open = p.Open
-			}
-			f.out["gate.pairs."+s.pairs+"."+id] = x
+			f.out["gate.pairs."+s.pairs+"."+id] = countOf(stats.Proportion{K: n, N: p.N()}, p.Open, why)
 		}
 	}
 }

@@ -20,7 +20,7 @@ const (
 
 var benchmarkNames = [...]string{ChestAgentBench: "chestagentbench", CheXbench: "chexbench", SLAKE: "slake_closed"}
 
-var benchmarkTitles = [...]string{ChestAgentBench: "ChestAgentBench", CheXbench: "CheXbench", SLAKE: "SLAKE"}
+var benchmarkTitles = [...]string{ChestAgentBench: "ChestAgentBench", CheXbench: "CheXbench", SLAKE: "SLAKE closed"}
 
 // Benchmarks lists all three.
 func Benchmarks() []Benchmark { return []Benchmark{ChestAgentBench, CheXbench, SLAKE} }
