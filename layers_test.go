@@ -44,7 +44,7 @@ var nouns = []string{
 var domain = []string{
 	"internal/chexstruct", "internal/cxreasonbench", "internal/xragent", "internal/xragent/quiz",
 	"internal/xragent/bench", "internal/xragent/analysis", "internal/xragent/tables",
-	"internal/dataset", "internal/overlay", "internal/overlap", "internal/phantom",
+	"internal/xragent/tools", "internal/dataset", "internal/overlay", "internal/overlap", "internal/phantom",
 }
 
 // records are what documents of the store are written and read with: nouns, domain, and what

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"cxrepro/internal/anatomy"
+	"cxrepro/internal/mask"
 )
 
 // ResolveTarget finds the structure that a policy names: an official name in any case,
@@ -54,15 +55,19 @@ func Outline(c ToolCall, m *anatomy.Masks) Observation {
 	if !ok {
 		return o
 	}
-	k := m.Mask(s)
+	return OutlineOf(c, s.Name(), m.Mask(s))
+}
+
+// OutlineOf answers a region_parse with a mask, by whatever it was found.
+func OutlineOf(c ToolCall, name string, k mask.Mask) Observation {
+	o := Observation{Call: c.Number, Name: c.Name, Status: StatusNotFound, Text: name + " was not found"}
 	b, ok := k.Box()
 	if !ok {
-		o.Status, o.Text = StatusNotFound, s.Name()+" was not found"
 		return o
 	}
-	box := Thousandths(b.X0, b.Y0, b.X1+1, b.Y1+1, m.GridW, m.GridH)
-	area := float64(k.Area()*1000/(m.GridW*m.GridH)) / 1000
-	o.Status, o.Text, o.Box, o.Area = StatusOK, s.Name(), &box, &area
+	box := Thousandths(b.X0, b.Y0, b.X1+1, b.Y1+1, k.W, k.H)
+	area := float64(k.Area()*1000/(k.W*k.H)) / 1000
+	o.Status, o.Text, o.Box, o.Area = StatusOK, name, &box, &area
 	return o
 }
 
