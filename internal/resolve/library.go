@@ -4,7 +4,6 @@ import (
 	"context"
 	"debug/elf"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,35 +12,21 @@ import (
 // resolveLibrary is ONNXRuntime over the tables of pins.go.
 func resolveLibrary(ctx context.Context, o Options) (Library, error) {
 	say := o.say("onnxruntime")
-	path := o.Path
-	if path == "" {
-		path = os.Getenv("CXREPRO_ONNXRUNTIME")
-	}
-	if path != "" {
+	if path := o.configured("CXREPRO_ONNXRUNTIME"); path != "" {
 		return configuredLibrary(path, say)
 	}
 	dir, err := o.cacheDir()
 	if err != nil {
 		return Library{}, err
 	}
-	w, haveWheel := o.pinned().library[platform()]
-	t, haveTarball := o.pinned().libraryNPM[platform()]
 	var ways []way
-	if haveWheel {
-		ways = append(ways, way{name: "PyPI wheel " + w.project + " " + w.version, source: SourcePyPI, registry: true,
-			path: filepath.Join(dir, "onnxruntime-"+w.version+"-pypi", filepath.Base(w.member)), sha256: w.memberSHA256,
-			start: fmt.Sprintf("fetching the wheel %s %s from PyPI (%.0f MB)", w.project, w.version, megabytes(w.size)),
-			get: func(ctx context.Context, dest string) error {
-				return fromWheel(ctx, w, dir, dest, say)
-			}})
+	if w, ok := o.pinned().library[platform()]; ok {
+		ways = append(ways, fileOfWheel(w, filepath.Join(dir, "onnxruntime-"+w.version+"-pypi", filepath.Base(w.member)), dir, say))
 	}
-	if haveTarball {
-		ways = append(ways, way{name: "npm package " + t.project + " " + t.version, source: SourceNPM, registry: true,
-			path: filepath.Join(dir, "onnxruntime-"+t.version+"-npm", filepath.Base(t.member)), sha256: t.memberSHA256,
-			start: fmt.Sprintf("fetching the package %s %s from npm (%.0f MB)", t.project, t.version, megabytes(t.size)),
-			get: func(ctx context.Context, dest string) error {
-				return fromTarball(ctx, t, dir, dest, say)
-			}})
+	if t, ok := o.pinned().libraryNPM[platform()]; ok {
+		at := way{path: filepath.Join(dir, "onnxruntime-"+t.version+"-npm", filepath.Base(t.member)), sha256: t.memberSHA256,
+			get: func(ctx context.Context, dest string) error { return fromTarball(ctx, t, dir, dest, say) }}
+		ways = append(ways, at.byTarball(t))
 	}
 	got, attempts, err := firstThatWorks(ctx, dir, ways, o, say)
 	if err != nil {

