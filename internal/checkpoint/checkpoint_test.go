@@ -131,6 +131,9 @@ func TestChecksThatClearNobody(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if s, err := StandingOf(ctx, m.Store, weights["clean"], nil); err != nil || s.State != Undetermined {
+		t.Errorf("before no images clean is %s (%s), %v", s.State, s.Detail, err)
+	}
 	check("clean", overlap.Limit-1, all.Images...)
 	state("clean", Unchecked, "6 of 6 images")
 	check("clean", overlap.Limit, all.Images[:4]...)
@@ -206,6 +209,10 @@ func TestRecordsAreWrittenOnce(t *testing.T) {
 		if before[name] != text {
 			t.Errorf("%s changed", name)
 		}
+	}
+	file, _ := film(m, 0)
+	if once, twice := m.list(m.of(file, 1, 1)), m.list(overlap.Image{Image: file.Image}, m.of(file, 1, 1)); once != twice {
+		t.Errorf("an image that is listed twice gives %+v, once %+v", twice, once)
 	}
 	list, err := Checkpoints(t.Context(), m.Store)
 	if err != nil {

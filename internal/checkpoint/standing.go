@@ -22,7 +22,8 @@ const (
 	Clear State = "clear"
 	// Overlapping: something was found. Claims about the model are blocked.
 	Overlapping State = "overlap"
-	// Undetermined: nothing was found, and not everything could be compared.
+	// Undetermined: nothing was found, and not everything could be compared, or there is
+	// nothing to compare.
 	Undetermined State = "undetermined"
 	// Unchecked: the lineage is recorded, and was not compared with every image.
 	Unchecked State = "unchecked"
@@ -195,6 +196,9 @@ func (k records) standing(ctx context.Context, weights artifacts.Digest, images 
 	case open > 0:
 		s.State = Unchecked
 		s.Detail = fmt.Sprintf("the training of checkpoint %s was not compared with %d of %d images", name, open, len(judged))
+	case len(judged) == 0:
+		s.State = Undetermined
+		s.Detail = fmt.Sprintf("the evaluation names no radiograph that the training of checkpoint %s could be compared with", name)
 	case len(gaps) > 0:
 		s.State = Undetermined
 		s.Detail = fmt.Sprintf("of checkpoint %s not everything could be compared: %s", name, strings.Join(gaps, "; "))

@@ -15,14 +15,13 @@ import (
 	"cxrepro/internal/overlap"
 )
 
-// PutImages stores a list of images, each once, in the order of their digests: equal images
-// give an equal list.
+// PutImages stores a list of images, each once with all that is known of it, in the order of
+// their digests: equal images give an equal list.
 //
 // Errors: an image without a digest; hashes or groups whose name is not given.
 func (r *Recorder) PutImages(ctx context.Context, list overlap.List, dataUse string) (contract.ImageList, error) {
-	images := slices.Clone(list.Images)
-	slices.SortStableFunc(images, func(a, b overlap.Image) int { return bytes.Compare(a.Image[:], b.Image[:]) })
-	images = slices.CompactFunc(images, func(a, b overlap.Image) bool { return a.Image == b.Image })
+	images := overlap.Distinct(list.Images)
+	slices.SortFunc(images, func(a, b overlap.Image) int { return bytes.Compare(a.Image[:], b.Image[:]) })
 	out := contract.ImageList{Count: len(images)}
 	w := manifest.NewWriter(r.Store.ForClass(datause.StoreClass(dataUse)), contract.ImageListKind, manifest.Limits{})
 	for _, m := range images {
@@ -126,6 +125,7 @@ func (r *Recorder) PutCheckpoint(ctx context.Context, c contract.Checkpoint) (ar
 	if err != nil {
 		return artifacts.Ref{}, fmt.Errorf("checkpoint %q: training set: %w", c.Name, err)
 	}
+	c.Files = slices.Clone(c.Files)
 	slices.SortFunc(c.Files, func(a, b contract.CheckpointFile) int { return cmp.Compare(a.Name, b.Name) })
 	return r.record(ctx, entry{key: contract.CheckpointKey(c), value: c, mediaType: contract.CheckpointMediaType, dataUse: s.DataUse,
 		pin: "checkpoint", note: "checkpoint " + c.Name})

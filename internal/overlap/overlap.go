@@ -72,12 +72,13 @@ type Result struct {
 // Every pair has its strongest kind alone. Hashes are compared pair by pair, some
 // nanoseconds each: 10^5 training and 10^3 evaluation images take about a second.
 func Find(training, evaluation List, limit int) Result {
+	training.Images, evaluation.Images = Distinct(training.Images), Distinct(evaluation.Images)
 	r := Result{Findings: []Finding{}}
 	hashes := limit >= 0 && r.comparable(NearDuplicate, training, evaluation, training.Perceptual, evaluation.Perceptual, func(m Image) bool { return m.Perceptual != nil })
 	studies := r.comparable(SameStudy, training, evaluation, training.Grouping, evaluation.Grouping, func(m Image) bool { return m.Study != "" })
 	patients := r.comparable(SamePatient, training, evaluation, training.Grouping, evaluation.Grouping, func(m Image) bool { return m.Patient != "" })
 	seen := newIndex(training.Images)
-	for _, e := range distinct(evaluation.Images) {
+	for _, e := range evaluation.Images {
 		taken := map[artifacts.Digest]bool{}
 		add := func(k Kind, t artifacts.Digest, distance int) {
 			if !taken[t] {
@@ -153,9 +154,10 @@ type hashed struct {
 	image artifacts.Digest
 }
 
+// newIndex indexes distinct images.
 func newIndex(images []Image) index {
 	x := index{images: map[artifacts.Digest]bool{}, studies: map[string][]artifacts.Digest{}, patients: map[string][]artifacts.Digest{}}
-	for _, m := range distinct(images) {
+	for _, m := range images {
 		x.images[m.Image] = true
 		if m.Perceptual != nil {
 			x.hashed = append(x.hashed, hashed{*m.Perceptual, m.Image})
@@ -170,8 +172,8 @@ func newIndex(images []Image) index {
 	return x
 }
 
-// distinct returns every image once, with all that is known of it.
-func distinct(images []Image) []Image {
+// Distinct returns every image once, where it stands first, with all that is known of it.
+func Distinct(images []Image) []Image {
 	place := make(map[artifacts.Digest]int, len(images))
 	out := make([]Image, 0, len(images))
 	for _, m := range images {

@@ -79,6 +79,7 @@ func TestGaps(t *testing.T) {
 		"no groups":          {has, list(img("b", 200, "", "")), []string{"same_study: not known of 0 of 1 training images and 1 of 1", "same_patient: not known of 0"}},
 		"another key":        {has, overlap.List{Perceptual: overlap.PerceptualName, Grouping: "k2", Images: []overlap.Image{img("b", 200, "s1", "p1")}}, []string{"same_study: training images are hashed with k1, evaluation images with k2", "same_patient"}},
 		"another hash":       {has, overlap.List{Perceptual: "other/1", Grouping: "k1", Images: []overlap.Image{img("b", 0, "s2", "p2")}}, []string{"near_duplicate: training images are hashed with dct-phash-256/1, evaluation images with other/1"}},
+		"an image twice":     {list(img("a", 0, "s1", "p1"), img("a", -1, "", "")), list(img("b", 200, "s2", "p2")), nil},
 		"a hash of one side": {list(img("c", -1, "s3", "p3"), img("d", 3, "s4", "p4")), list(img("b", 200, "s2", "p2")), []string{"near_duplicate: not known of 1 of 2"}},
 	} {
 		got := overlap.Find(c.training, c.evaluation, 5)
