@@ -11,8 +11,8 @@ import (
 )
 
 // Check compares the training lineage of weights with the images of an evaluation and records
-// what it finds, under a key of both: an equal comparison is made once. dataUse is the class
-// of the evaluation's images.
+// what it finds, under a key of both: an equal comparison is recorded once. limit is the
+// largest distance of a near-duplicate in bits, dataUse the class of the evaluation's images.
 //
 // Errors: ErrNoCheckpoint.
 func (r *Recorder) Check(ctx context.Context, weights artifacts.Digest, evaluation contract.ImageList, limit int, dataUse string) (*contract.OverlapReport, artifacts.Ref, error) {

@@ -30,7 +30,8 @@ type Describer struct {
 // Described is a list of images with what is missing.
 type Described struct {
 	Images contract.ImageList
-	// Unread counts images without a perceptual hash, because their pixels are not here.
+	// Unread counts images without a perceptual hash, because their pixels are not here or
+	// cannot be decoded.
 	Unread int
 }
 
@@ -77,15 +78,15 @@ func (d *Describer) describe(ctx context.Context, spec *experiments.Dataset, man
 			want[image] = artifacts.Ref{Digest: image, Size: e.Size}
 		}
 	}
-	known, grouping, err := d.listed(ctx, want)
-	if err != nil {
-		return Described{}, err
-	}
-	list := overlap.List{Perceptual: overlap.PerceptualName}
+	grouping := ""
 	if len(entries) > 0 {
 		grouping = d.Grouping.ID()
 	}
-	list.Grouping = grouping
+	known, grouping, err := d.listed(ctx, want, grouping)
+	if err != nil {
+		return Described{}, err
+	}
+	list := overlap.List{Perceptual: overlap.PerceptualName, Grouping: grouping}
 	var out Described
 	decoding, limits := derive.Decoding(spec.Limits)
 	for _, image := range sortedDigests(want) {
@@ -132,13 +133,14 @@ func (d *Describer) entries(ctx context.Context, ref artifacts.Ref, want map[art
 	return out, err
 }
 
-// listed looks the images up in the data sets of the store. Groups are those of one key.
-func (d *Describer) listed(ctx context.Context, want map[artifacts.Digest]artifacts.Ref) (known map[artifacts.Digest]overlap.Image, grouping string, err error) {
+// listed looks the images up in the data sets of the store. Groups are those of one key: the
+// one that is given, else the first that is found.
+func (d *Describer) listed(ctx context.Context, want map[artifacts.Digest]artifacts.Ref, given string) (known map[artifacts.Digest]overlap.Image, grouping string, err error) {
 	sets, err := Datasets(ctx, d.Store)
 	if err != nil {
 		return nil, "", err
 	}
-	known = map[artifacts.Digest]overlap.Image{}
+	known, grouping = map[artifacts.Digest]overlap.Image{}, given
 	for _, s := range sets {
 		list, err := Images(ctx, d.Store, s.Value.Images)
 		if err != nil {

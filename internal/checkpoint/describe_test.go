@@ -50,12 +50,15 @@ func TestDescribe(t *testing.T) {
 	}
 	plan := experiments.Plan{}
 	plan.Spec.Dataset = experiments.Dataset{Name: "mimic-cxr-jpg", DataUse: "credentialed", Limits: experiments.Limits{MaxBytes: 1 << 20, MaxPixels: 1 << 20}}
-	bench := contract.Benchmark{Cases: []contract.BenchmarkCase{}}
-	for _, e := range entries[:2] {
-		bench.Cases = append(bench.Cases, contract.BenchmarkCase{Task: chexstruct.Cardiomegaly, Doc: m.put(contract.CaseDoc{Task: chexstruct.Cardiomegaly, Image: e.Image}, "application/json")})
+	judging := func(images ...artifacts.Digest) artifacts.Ref {
+		bench := contract.Benchmark{Cases: []contract.BenchmarkCase{}}
+		for _, image := range images {
+			bench.Cases = append(bench.Cases, contract.BenchmarkCase{Task: chexstruct.Cardiomegaly, Doc: m.put(contract.CaseDoc{Task: chexstruct.Cardiomegaly, Image: image}, "application/json")})
+		}
+		return m.put(bench, "application/json")
 	}
 	r := &contract.Receipt{
-		Plan: m.put(plan, experiments.PlanMediaType), Benchmark: m.put(bench, "application/json"),
+		Plan: m.put(plan, experiments.PlanMediaType), Benchmark: judging(entries[0].Image, entries[1].Image),
 		Manifest: m.put(contract.Dataset{Format: contract.DatasetFormat, Windows: windows, Images: 3, In: 3}, contract.DatasetMediaType),
 	}
 	d := &Describer{Recorder: m.Recorder, Grouping: m.grouping}
@@ -81,6 +84,12 @@ func TestDescribe(t *testing.T) {
 		t.Errorf("again, without the folder: %+v, %v; want %+v", again, err, got)
 	}
 	d.Data = map[string]fs.FS{"mimic-cxr-jpg": data}
+	whole := data[entries[2].Path]
+	data[entries[2].Path] = &fstest.MapFile{Data: []byte("another file")}
+	if _, _, err := d.Dataset(ctx, r, "2.1.0"); err == nil || !strings.Contains(err.Error(), "not the one that was judged") {
+		t.Errorf("a folder with another file: %v", err)
+	}
+	data[entries[2].Path] = whole
 	set, ref, err := d.Dataset(ctx, r, "2.1.0")
 	if err != nil || set.Images.Count != 3 || set.Unread != 0 || ref.IsZero() {
 		t.Errorf("the whole data set: %+v, %v", set, err)
@@ -92,9 +101,27 @@ func TestDescribe(t *testing.T) {
 			}
 		}
 	}
-	data[entries[2].Path] = &fstest.MapFile{Data: []byte("another file")}
-	r.Benchmark = m.put(contract.Benchmark{Cases: []contract.BenchmarkCase{{Task: chexstruct.Cardiomegaly, Doc: m.put(contract.CaseDoc{Task: chexstruct.Cardiomegaly, Image: artifacts.Sum([]byte("elsewhere"))}, "application/json")}}}, "application/json")
+	elsewhere := artifacts.Sum([]byte("elsewhere"))
+	r.Benchmark = judging(elsewhere)
 	if got, err := d.Judged(ctx, r); err != nil || got.Unread != 1 {
 		t.Errorf("an image of no data set: %+v, %v", got, err)
+	}
+	// Groups under another key are not taken for ours.
+	foreign, err := m.PutImages(ctx, overlap.List{Grouping: "hmac-sha256:another", Images: []overlap.Image{{Image: elsewhere, Study: "s", Patient: "p"}}}, "credentialed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.ref(m.PutDataset(ctx, contract.DatasetEntry{Name: "elsewhere", DataUse: "credentialed", Images: foreign}))
+	r.Benchmark = judging(entries[0].Image, elsewhere)
+	if got, err = d.Judged(ctx, r); err != nil || got.Images.Count != 2 || got.Images.Grouping != m.grouping.ID() {
+		t.Fatalf("images under two keys: %+v, %v", got, err)
+	}
+	if list, err = Images(ctx, m.Store, got.Images); err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range list.Images {
+		if ours := i.Image == entries[0].Image; ours != (i.Study == want) || ours != (i.Patient != "") {
+			t.Errorf("image %s has the groups %q and %q", i.Image.Short(), i.Study, i.Patient)
+		}
 	}
 }

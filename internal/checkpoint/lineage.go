@@ -61,9 +61,9 @@ type Lineage struct {
 var ErrNoCheckpoint = errors.New("no checkpoint with these weights is recorded")
 
 // LineageOf returns the lineage of weights. Weights with several records have the training
-// sets of all.
+// sets of all; a lineage that leads back to itself ends there.
 //
-// Errors: ErrNoCheckpoint; a lineage that leads back to itself.
+// Errors: ErrNoCheckpoint.
 func LineageOf(ctx context.Context, store *artifacts.Repository, weights artifacts.Digest) (Lineage, error) {
 	list, err := Checkpoints(ctx, store)
 	if err != nil {
@@ -106,7 +106,7 @@ func lineageIn(ctx context.Context, store *artifacts.Repository, list []Recorded
 			}
 			l.Training = append(l.Training, Recorded[contract.TrainingSet]{c.Value.Training, s})
 		}
-		if !known && d != weights {
+		if !known && d != weights && l.Unknown.IsZero() {
 			l.Unknown = d
 		}
 	}
