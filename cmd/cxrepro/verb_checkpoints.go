@@ -153,11 +153,9 @@ With --json: {"name","weights","chain":[...],"unknown_parent","training":[{"name
 func chooseCheckpoint(list []checkpoint.Recorded[contract.Checkpoint], which string) (artifacts.Digest, error) {
 	hex := strings.TrimPrefix(which, "sha256:")
 	var found artifacts.Digest
-	var names []string
 	for _, r := range list {
 		v := r.Value
 		if v.Name != which && (len(hex) < 8 || !strings.HasPrefix(v.Weights.Hex(), hex)) {
-			names = append(names, v.Name)
 			continue
 		}
 		if !found.IsZero() && found != v.Weights {
@@ -166,7 +164,7 @@ func chooseCheckpoint(list []checkpoint.Recorded[contract.Checkpoint], which str
 		found = v.Weights
 	}
 	if found.IsZero() {
-		return found, usageError("`cxrepro checkpoints ls` lists them", "no checkpoint is called %q; there are %d", which, len(names))
+		return found, usageError("`cxrepro checkpoints ls` lists them", "no checkpoint is called %q; there are %d", which, len(list))
 	}
 	return found, nil
 }
@@ -274,11 +272,10 @@ func (a *app) printCheckpoint(s *shownCheckpoint, image bool) error {
 		}
 		fmt.Fprintf(a.out, "  %-8s %s  %s, step %d, by %s %s, %d files\n", word, c.Weights.Short(), c.Name, c.Step, c.Trainer.Name, c.Trainer.Version, len(c.Files))
 	}
-	switch last := s.Chain[len(s.Chain)-1]; {
-	case !s.Unknown.IsZero():
+	if s.Unknown.IsZero() {
+		fmt.Fprintf(a.out, "  base     %s (what it was trained on is not known here)\n", s.Chain[len(s.Chain)-1].Base)
+	} else {
 		fmt.Fprintf(a.out, "  parent   %s  without a record\n", s.Unknown.Short())
-	default:
-		fmt.Fprintf(a.out, "  base     %s (what it was trained on is not known here)\n", last.Base)
 	}
 	for _, t := range s.Training {
 		fmt.Fprintf(a.out, "  examples %s  %s: %d examples of %d images\n", t.Record.Digest.Short(), t.Name, t.Examples, t.Images)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -95,7 +96,7 @@ func dataSets(ctx context.Context, store *artifacts.Repository) ([]*shownDataset
 	for _, e := range entries {
 		v := e.Value
 		out = append(out, &shownDataset{Name: v.Name, Version: v.Version, DataUse: v.DataUse, Images: v.Images.Count, Manifest: v.Manifest, Record: e.Ref,
-			Hashed: v.Images.Perceptual, Grouping: v.Images.Grouping})
+			Hashed: v.Images.Perceptual, Grouping: v.Images.Grouping, Reproduction: []string{}})
 	}
 	if out, err = runOver(ctx, store, out); err != nil {
 		return nil, err
@@ -109,7 +110,7 @@ func dataSets(ctx context.Context, store *artifacts.Repository) ([]*shownDataset
 		return nil, err
 	}
 	for _, d := range out {
-		d.Reproduction, d.Training, d.Checkpoints = orNone(d.Reproduction), []shownTraining{}, []checkpointName{}
+		d.Training, d.Checkpoints = []shownTraining{}, []checkpointName{}
 		for _, s := range sets {
 			if !slices.ContainsFunc(s.Value.Datasets, func(r artifacts.Ref) bool { return r.Digest == d.Record.Digest }) {
 				continue
@@ -123,13 +124,6 @@ func dataSets(ctx context.Context, store *artifacts.Repository) ([]*shownDataset
 		}
 	}
 	return out, nil
-}
-
-func orNone(list []string) []string {
-	if list == nil {
-		return []string{}
-	}
-	return list
 }
 
 // runOver adds which reproductions ran over which manifest.
@@ -223,7 +217,7 @@ func (a *app) printDataset(d *shownDataset) error {
 	if d.Record.IsZero() {
 		fmt.Fprintln(a.out, "  known by the manifest of a reproduction; `cxrepro datasets add RUN` records its images")
 	} else {
-		fmt.Fprintf(a.out, "  record    %s, hash %s, groups %s\n", d.Record.Digest, orDash(d.Hashed), orDash(d.Grouping))
+		fmt.Fprintf(a.out, "  record    %s, hash %s, groups %s\n", d.Record.Digest, cmp.Or(d.Hashed, "-"), cmp.Or(d.Grouping, "-"))
 	}
 	if !d.Manifest.IsZero() {
 		fmt.Fprintf(a.out, "  manifest  %s\n", d.Manifest.Digest)
@@ -238,13 +232,6 @@ func (a *app) printDataset(d *shownDataset) error {
 		fmt.Fprintf(a.out, "  trained   %s  %s\n", c.Weights.Short(), c.Name)
 	}
 	return nil
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }
 
 func newDatasetsAddCommand(a *app) *cobra.Command {
@@ -293,7 +280,7 @@ func (a *app) addDataset(ctx context.Context, which, version string, f overlapFl
 		_, err = fmt.Fprintf(a.out, "%s: %d images, %d of them without a perceptual hash\n", ref.Digest, out.Images.Count, out.Unread)
 	}
 	if err == nil && out.Unread > 0 {
-		return &exitError{Code: exitQuarantined, Err: fmt.Errorf("the pixels of %d images are not here", out.Unread), Hint: "name their folder with --data NAME=PATH"}
+		return &exitError{Code: exitQuarantined, Err: fmt.Errorf("the pixels of %d images could not be read", out.Unread), Hint: "name their folder with --data NAME=PATH"}
 	}
 	return err
 }

@@ -43,8 +43,8 @@ Pictures that have no recorded hash are read from --data. RUN and ID are as for 
 With --json: {"reproduction_id","images","unread","models":[{"model","weights","state","images":[{"name",
 "n"}],"reports":[...],"detail"}]}; states are clear, overlap, undetermined, unchecked, unknown.
 
-Exit codes: 0 no overlap; 1 an overlap; 2 usage; 3 something could not be compared; 6 store
-unreachable.`,
+Exit codes: 0 no overlap; 1 an overlap; 2 usage; 3 something could not be compared, or nothing is
+known of a model's training; 6 store unreachable.`,
 		Example: `  cxrepro overlap --data mimic-cxr-jpg=/data/mimic-cxr-jpg-2.1.0
   cxrepro overlap cxreasonbench-demo --json`,
 		Args: cobra.MaximumNArgs(1),
@@ -151,7 +151,7 @@ func (a *app) showStandings(r *remembered, images checkpoint.Described, list []c
 		return err
 	}
 	if images.Unread > 0 {
-		a.say(fmt.Sprintf("the pixels of %d images are not here: name their folder with --data", images.Unread))
+		a.say(fmt.Sprintf("the pixels of %d images could not be read: name their folder with --data", images.Unread))
 	}
 	overlaps, open := 0, 0
 	for _, s := range list {
@@ -166,7 +166,7 @@ func (a *app) showStandings(r *remembered, images checkpoint.Described, list []c
 	case overlaps > 0:
 		return &exitError{Code: exitFailed, Err: fmt.Errorf("%d of %d models were trained on what they are judged on", overlaps, len(list)), Hint: "claims about them are blocked"}
 	case open > 0:
-		return &exitError{Code: exitQuarantined, Err: fmt.Errorf("of %d of %d models not everything could be compared", open, len(list))}
+		return &exitError{Code: exitQuarantined, Err: fmt.Errorf("of %d of %d models nothing is known, or not everything could be compared", open, len(list))}
 	}
 	return nil
 }
