@@ -68,3 +68,14 @@ var configurations = []Configuration{
 	{"xr.module.force_all", PolicyFull, ArmForceAll, "all three tools on every question"},
 	{"xr.measure.policy_routed", PolicyFull, ArmPolicyRouted, "measuring is a tool"},
 }
+
+// ConfigurationOf names the configuration that a policy under an arm counts in: the first named one
+// with both, else "<policy>/<arm>", which no table of the paper has.
+func ConfigurationOf(policy, arm string) string {
+	for _, c := range configurations {
+		if c.Policy == policy && c.Arm == arm {
+			return c.Name
+		}
+	}
+	return policy + "/" + arm
+}
