@@ -64,7 +64,10 @@ func readSlake(r record) (out SlakeRecord, err error) {
 	if out.QID, err = r.whole("qid"); err != nil {
 		return out, err
 	}
-	if out.Image = path.Join("imgs", image); !fs.ValidPath(out.Image) || path.Dir(out.Image) == "imgs" {
+	if !fs.ValidPath(image) {
+		return out, r.wrong("img_name", "leaves the data set's folder")
+	}
+	if out.Image = path.Join("imgs", image); path.Dir(out.Image) == "imgs" {
 		return out, r.wrong("img_name", "is no path as xmlab1/source.jpg")
 	}
 	switch {
