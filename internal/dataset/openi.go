@@ -107,13 +107,14 @@ func readOpenI(fsys fs.FS, file string, n int) (out OpenIReport, err error) {
 	return out, nil
 }
 
-// OpenIReportOf returns the report that a picture belongs to, "CXR<n>", by its name: two
-// pictures with the same one are siblings. "" for a name of another form.
+// OpenIReportOf returns the report that a picture belongs to, "CXR<n>", by its name, which begins
+// with CXR<n>_ or <n>_: two pictures with the same one are siblings. "" for a name of another form.
 func OpenIReportOf(image string) string {
-	base := path.Base(image)
-	head, rest, ok := strings.Cut(base, "_")
-	if n, err := strconv.Atoi(strings.TrimPrefix(head, "CXR")); !ok || rest == "" || err != nil || n < 1 || head != "CXR"+strconv.Itoa(n) {
+	head, rest, ok := strings.Cut(path.Base(image), "_")
+	head = strings.TrimPrefix(head, "CXR")
+	n, err := strconv.Atoi(head)
+	if !ok || rest == "" || err != nil || n < 1 || head != strconv.Itoa(n) {
 		return ""
 	}
-	return head
+	return "CXR" + head
 }

@@ -144,7 +144,7 @@ func TestQuestionsAndReports(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []int{2, 10}, []int{reports[0].Number, reports[1].Number}, "by number, not by name")
 	require.Equal(t, OpenIReport{Number: 2, UID: "CXR2", Comparison: "None.", Findings: "Clear lungs.", Images: []string{"CXR2_IM-1-4001"}}, reports[0])
-	for name, want := range map[string]string{"CXR2_IM-1": "CXR2", "x/CXR12_1_IM.png": "CXR12", "CXR02_1": "", "CXRa_1": "", "CXR2": "", "CXR2_": ""} {
+	for name, want := range map[string]string{"CXR2_IM-1": "CXR2", "x/CXR12_1_IM.png": "CXR12", "12_IM-1": "CXR12", "CXR02_1": "", "CXRa_1": "", "CXR2": "", "CXR2_": ""} {
 		require.Equal(t, want, OpenIReportOf(name), name)
 	}
 

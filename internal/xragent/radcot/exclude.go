@@ -11,6 +11,8 @@ import (
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/dataset"
+	"cxrepro/internal/xragent"
+	"cxrepro/internal/xragent/bench"
 )
 
 // Sizes of the exclusion lists. [paper]
@@ -41,11 +43,11 @@ type Exclusions struct {
 	files                 map[artifacts.Digest]bool
 }
 
-// NewExclusions builds the lists: slake is SLAKE's folder, nil where nothing of it is used; openi
-// and radReStruct are the names of the pictures of the two benchmark sources.
+// NewExclusions builds the lists: slake is SLAKE's folder, nil where nothing of it is used; items
+// are the questions of CheXbench's axis 2, whose pictures come from OpenI, Rad-ReStruct and SLAKE.
 //
-// Errors: a name of another form; sizes other than the paper's without a waiver.
-func NewExclusions(slake fs.FS, openi, radReStruct []string, waiver string) (*Exclusions, error) {
+// Errors: a picture of another form; sizes other than the paper's without a waiver.
+func NewExclusions(slake fs.FS, items []xragent.Item, waiver string) (*Exclusions, error) {
 	e := &Exclusions{Format: ExclusionsFormat, Waiver: strings.TrimSpace(waiver)}
 	if slake != nil {
 		for _, split := range []dataset.Split{dataset.SplitValidate, dataset.SplitTest} {
@@ -57,45 +59,35 @@ func NewExclusions(slake fs.FS, openi, radReStruct []string, waiver string) (*Ex
 			}
 		}
 	}
-	first, err := pictureNames("openi", openi)
-	if err != nil {
-		return nil, err
-	}
-	second, err := pictureNames("rad_restruct", radReStruct)
-	if err != nil {
-		return nil, err
-	}
-	e.OpenI = slices.Concat(first, second)
-	e.tidy()
-	if e.Waiver == "" {
-		var wrong []error
-		for _, c := range []struct {
-			what      string
-			got, want int
-		}{{"openi", len(first), ExcludedOpenI}, {"rad_restruct", len(second), ExcludedRadReStruct}, {"openi and rad_restruct together", len(e.OpenI), ExcludedBoth}} {
-			if c.got != c.want {
-				wrong = append(wrong, fmt.Errorf("exclusions: %s: %d different pictures, the paper has %d; hint: use the published lists, or give a waiver with the reason", c.what, c.got, c.want))
+	by := map[string]map[string]bool{bench.SourceOpenI: {}, bench.SourceRadReStruct: {}}
+	for i := range items {
+		for _, p := range items[i].Pictures {
+			if items[i].Source == bench.SourceSLAKE {
+				e.Slake = append(e.Slake, slakePath(p.Path))
+				continue
 			}
-		}
-		if len(wrong) > 0 {
-			return nil, errors.Join(wrong...)
+			name := pictureName(p.Path)
+			if dataset.OpenIReportOf(name) == "" || by[items[i].Source] == nil {
+				return nil, fmt.Errorf("exclusions: item %s field pictures: is no picture of OpenI, Rad-ReStruct or SLAKE; hint: give the items of CheXbench as imported", items[i].ID)
+			}
+			by[items[i].Source][name] = true
+			e.OpenI = append(e.OpenI, name)
 		}
 	}
-	return e, nil
-}
-
-// pictureNames returns the different names of a list of pictures, without folder and ending.
-func pictureNames(list string, names []string) ([]string, error) {
-	var out []string
-	for i, n := range names {
-		name := pictureName(n)
-		if dataset.OpenIReportOf(name) == "" {
-			return nil, fmt.Errorf("exclusions: %s line %d: is no picture name as CXR1_1_IM-0001-4001; hint: one name a line, as the benchmark has them", list, i+1)
-		}
-		out = append(out, name)
+	e.tidy()
+	if e.Waiver != "" {
+		return e, nil
 	}
-	slices.Sort(out)
-	return slices.Compact(out), nil
+	var wrong []error
+	for _, c := range []struct {
+		what      string
+		got, want int
+	}{{bench.PicturesOpenI, len(by[bench.SourceOpenI]), ExcludedOpenI}, {bench.PicturesRadReStruct, len(by[bench.SourceRadReStruct]), ExcludedRadReStruct}, {bench.PicturesUnion, len(e.OpenI), ExcludedBoth}} {
+		if c.got != c.want {
+			wrong = append(wrong, fmt.Errorf("exclusions: %s: %d different pictures, the paper has %d; hint: use the published benchmark, or say why not in spec field waiver", c.what, c.got, c.want))
+		}
+	}
+	return e, errors.Join(wrong...)
 }
 
 func pictureName(p string) string {
