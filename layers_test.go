@@ -45,6 +45,7 @@ var domain = []string{
 	"internal/chexstruct", "internal/cxreasonbench", "internal/xragent", "internal/xragent/quiz",
 	"internal/xragent/bench", "internal/xragent/analysis", "internal/xragent/tables",
 	"internal/xragent/tools", "internal/dataset", "internal/overlay", "internal/overlap", "internal/phantom",
+	"internal/xragent/radcot", "internal/xragent/radcot/fixture",
 }
 
 // records are what documents of the store are written and read with: nouns, domain, and what

@@ -2,6 +2,7 @@ package radcot
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"cxrepro/artifacts"
@@ -106,6 +107,8 @@ func (s Spec) routedExample(r xragent.Rollout) (*Example, error) {
 		return nil, err
 	}
 	q := r.Question
+	r.Results = slices.Clone(r.Results)
+	slices.SortFunc(r.Results, func(a, b xragent.Observation) int { return a.Call - b.Call })
 	return &Example{Messages: messages, Question: &q, Rollout: &r}, nil
 }
 

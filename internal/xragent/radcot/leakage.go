@@ -128,5 +128,8 @@ func cleaned(text string, prior bool, how Leakage) (kept string, codes []Code, s
 		code, _ := leaking(text, prior, how)
 		return text, []Code{code}, 0, true
 	}
-	return strings.Join(out, " "), codes, stripped, rejected
+	if rejected {
+		return text, codes, 0, true
+	}
+	return strings.Join(out, " "), codes, stripped, false
 }
