@@ -3,6 +3,7 @@ package xragent
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // SimilarityLimit is the highest ratio that passes. [paper]
@@ -23,9 +24,30 @@ func (s Similarity) Rejected() bool { return s.Ratio > SimilarityLimit }
 
 // Words cuts text into maximal runs of letters and digits after lower-casing.
 func Words(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsNumber(r)
-	})
+	lower := strings.ToLower(text)
+	var out []string
+	begin := -1
+	for i := 0; i < len(lower); i++ {
+		c := lower[i]
+		if c >= utf8.RuneSelf {
+			return strings.FieldsFunc(lower, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
+		}
+		if word := c >= 'a' && c <= 'z' || c >= '0' && c <= '9'; word == (begin >= 0) {
+			continue
+		} else if word {
+			begin = i
+			continue
+		}
+		if out == nil {
+			out = make([]string, 0, 1+len(lower)/6)
+		}
+		out = append(out, lower[begin:i])
+		begin = -1
+	}
+	if begin >= 0 {
+		out = append(out, lower[begin:])
+	}
+	return out
 }
 
 // ComputeSimilarity compares a rationale with the findings; the order matters for the ratio.

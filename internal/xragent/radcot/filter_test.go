@@ -110,6 +110,21 @@ func TestRationale(t *testing.T) {
 	require.NotContains(t, text, "truth")
 }
 
+// TestIdentifiers holds what is an identifier, and what only looks like one.
+func TestIdentifiers(t *testing.T) {
+	rules := radcot.DefaultSpec().Rules
+	c := &radcot.Candidate{Part: radcot.Report, Findings: findings}
+	for text, want := range map[string]bool{
+		"See 0123abcd-01234567-89abcdef-01234567-89abcdef here.": true, "It is s50414267.": true, "Number 50414267 is it.": true, "In xmlab102 it lies.": true,
+		"In CXR12_1 it lies.": true, "In a_b-c.PNG it lies.": true, "(film.dcm)": true, "The patient ID is unknown.": true, "Dated ____.": true,
+		"It measures 1.5 cm.": false, "Ratio 0.47.": false, "The CXR shows 12345678901 things.": false, "Seen at T12-L1.": false, "CXR 12 shows it.": false, "Normal.Jpgs are not.": false,
+		"A code of 1234567 is short.": false, "deadbeef-deadbeef is two groups.": false, "1. Heart 2. Lungs": false, "A dicom viewer.": false,
+	} {
+		v, _ := rules.Rationale(c, xragent.Turn{Text: reply(words(40)+". "+text, "a"), FinishReason: "stop"})
+		require.Equal(t, want, v.Code() == radcot.LeakIdentifier, "%s %v", text, v.Codes)
+	}
+}
+
 // TestQuestion holds every rule of a question that is written from hidden findings.
 func TestQuestion(t *testing.T) {
 	spec := radcot.DefaultSpec()

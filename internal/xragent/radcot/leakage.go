@@ -1,7 +1,6 @@
 package radcot
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -59,9 +58,6 @@ func whole(phrases []string) []string {
 	return out
 }
 
-// identifiers are names of files, patients and studies, and the blanks of de-identified reports.
-var identifiers = regexp.MustCompile(`(?i)\b[ps]?\d{8}\b|\b[0-9a-f]{8}(-[0-9a-f]{8}){4}\b|\b[\w-]+\.(jpe?g|png|dcm|dicom)\b|\bCXR\d+_|\bxmlab\d+|\b(dicom|study|subject|patient|accession) ?(id|number)\b|_{3,}`)
-
 // spaced joins words with a blank around each, so that a phrase is found as whole words.
 func spaced(text string) string { return " " + strings.Join(xragent.Words(text), " ") + " " }
 
@@ -73,11 +69,6 @@ func says(words string, phrases []string) bool {
 func speaksOfPrior(findings string) bool {
 	words := spaced(findings)
 	return says(words, priorWords) || says(words, priorHints)
-}
-
-// namesIdentifier is the pattern of identifiers, tried only where one could begin.
-func namesIdentifier(text string) bool {
-	return (strings.ContainsAny(text, "0123456789_.") || strings.Contains(strings.ToLower(text), "id") || strings.Contains(text, "umber")) && identifiers.MatchString(text)
 }
 
 // leaking returns what a text gives away, and whether its sentence may be taken out. prior
@@ -98,7 +89,7 @@ func leaking(text string, prior bool, how Leakage) (code Code, strip bool) {
 			return choose(l.code, l.strip)
 		}
 	}
-	if namesIdentifier(text) {
+	if says(words, identifierWords) || namesIdentifier(text) {
 		return choose(LeakIdentifier, false)
 	}
 	if !prior && says(words, priorWords) {

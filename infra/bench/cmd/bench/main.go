@@ -9,6 +9,7 @@
 //	go run -C infra/bench ./cmd/bench rss        memory over many inferences
 //	go run -C infra/bench ./cmd/bench overhead   workflows around a slow model against a loop
 //	go run -C infra/bench ./cmd/bench manifest   histories and memory at 243,334 images
+//	go run -C infra/bench ./cmd/bench filters    Rad-CoT's filters against Python's difflib
 //	go run -C infra/bench ./cmd/bench all        everything, short
 //
 // It exits with 1 if a bar is missed.
@@ -36,7 +37,7 @@ var measurements = []struct {
 	run  func(ctx context.Context, args []string) error
 }{
 	{"tasks", runTasks}, {"gradient", runGradient}, {"native", runNative}, {"segment", runSegment},
-	{"rss", runRSS}, {"overhead", runOverhead}, {"manifest", runManifest},
+	{"rss", runRSS}, {"overhead", runOverhead}, {"manifest", runManifest}, {"filters", runFilters},
 }
 
 // errMissed says that a bar was missed; the line above it says which.
