@@ -67,6 +67,8 @@ type Options struct {
 	ReadOnly bool
 	// Reporters make files from results, in this order.
 	Reporters []Reporter
+	// Training runs trainers. Nil on workers that run none.
+	Training *Training
 	// Endpoint returns where the calls to a model card go. Nil on workers without endpoints.
 	Endpoint func(card string) (*AskEndpoint, error)
 	// Fault, if set, is called at every heartbeat and at the points of a call; tests place

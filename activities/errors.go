@@ -169,6 +169,9 @@ func classify(err error) string {
 	var endpoint *endpointError
 	var spent *ledger.BudgetError
 	var denied *datause.DeniedError
+	if t := trainerType(err); t != "" {
+		return t
+	}
 	switch {
 	case errors.As(err, &typed):
 		return typed.Type

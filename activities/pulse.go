@@ -21,6 +21,10 @@ type pulse struct {
 	stop  context.CancelCauseFunc
 	a     *Activities
 	total int
+	// stall is how long work may make no progress; detail is what a heartbeat carries, nil for a
+	// contract.Beat.
+	stall  time.Duration
+	detail func() any
 	// serves says that ctx is an activity's; otherwise nobody hears heartbeats, and drain, which
 	// closes when the worker stops, stays nil.
 	serves bool
@@ -45,7 +49,12 @@ const maxBeat = 5 * time.Second
 // beat starts the pulse of an activity of total items, or of the same work outside of one. The
 // caller defers close.
 func (a *Activities) beat(ctx context.Context, total int) *pulse {
-	p := &pulse{ctx: ctx, a: a, total: total, end: make(chan struct{}), claims: map[*artifacts.Claim]struct{}{}, serves: activity.IsActivity(ctx)}
+	return a.beatFor(ctx, total, a.opts.Stall, nil)
+}
+
+// beatFor is beat with a stall limit and details of its own.
+func (a *Activities) beatFor(ctx context.Context, total int, stall time.Duration, detail func() any) *pulse {
+	p := &pulse{ctx: ctx, a: a, total: total, stall: stall, detail: detail, end: make(chan struct{}), claims: map[*artifacts.Claim]struct{}{}, serves: activity.IsActivity(ctx)}
 	if p.serves {
 		p.drain = activity.GetWorkerStopChannel(ctx)
 	}
@@ -76,20 +85,27 @@ func (p *pulse) run(interval time.Duration) {
 		case <-tick.C:
 		}
 		now := p.a.opts.Now()
-		if now.UnixNano()-p.last.Load() > int64(p.a.opts.Stall) {
+		if now.UnixNano()-p.last.Load() > int64(p.stall) {
 			continue
 		}
 		if p.a.opts.Fault != nil {
 			p.a.opts.Fault(FaultInHeartbeat)
 		}
 		if p.serves {
-			activity.RecordHeartbeat(p.ctx, contract.Beat{Done: int(p.done.Load()), Total: p.total})
+			activity.RecordHeartbeat(p.ctx, p.details())
 		}
 		if now.Sub(renewed) > claimTTL/4 {
 			renewed = now
 			p.renew()
 		}
 	}
+}
+
+func (p *pulse) details() any {
+	if p.detail != nil {
+		return p.detail()
+	}
+	return contract.Beat{Done: int(p.done.Load()), Total: p.total}
 }
 
 // renew extends the claims; one that was taken over stops the work under it.

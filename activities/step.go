@@ -21,6 +21,8 @@ type product struct {
 	mediaType string
 	// materials, if set, replace the key's inputs in the statement.
 	materials []provenance.Descriptor
+	// subjects are stated beside the result: other bytes that the computation gave.
+	subjects []provenance.Descriptor
 	// environment names runtime and provider of an inference.
 	runtime, provider string
 }
@@ -122,7 +124,7 @@ func (s *steps) finish(p *pulse, j *job, out product, t *tally, class string) (a
 	env := s.opts.Environment
 	env.ONNXRuntime, env.Provider = out.runtime, out.provider
 	statement, err := provenance.New(provenance.Facts{
-		Key: j.doc, Subject: []provenance.Descriptor{provenance.Describe(j.key.Step, result)}, Builder: "cxrepro",
+		Key: j.doc, Subject: append([]provenance.Descriptor{provenance.Describe(j.key.Step, result)}, out.subjects...), Builder: "cxrepro",
 		Invocation: inv, Materials: out.materials, Code: s.opts.Code, Environment: env,
 	})
 	if err != nil {

@@ -39,6 +39,27 @@ const (
 	// ErrTypeExhausted: an unknown error came back too often. Permanent.
 	ErrTypeExhausted = "RetriesExhausted"
 
+	// ErrTypeNoProgress, ErrTypeShort, ErrTypeReplayed and ErrTypeTorn: a trainer ended, and what
+	// it left is not believed (package trainer). Permanent.
+	ErrTypeNoProgress = "TrainingNoProgress"
+	ErrTypeShort      = "TrainingShort"
+	ErrTypeReplayed   = "TrainingReplayed"
+	ErrTypeTorn       = "CheckpointTorn"
+	// ErrTypeStale: another model than the one that was asked for answered. Permanent.
+	ErrTypeStale = "StaleReply"
+	// ErrTypeMismatch: the folder of a run holds another training. Permanent.
+	ErrTypeMismatch = "TrainingMismatch"
+	// ErrTypeTrainerMemory, ErrTypeTrainerData and ErrTypeTrainerUsage: a trainer failed in a way
+	// in which it fails again. Permanent.
+	ErrTypeTrainerMemory = "TrainerOutOfMemory"
+	ErrTypeTrainerData   = "TrainerData"
+	ErrTypeTrainerUsage  = "TrainerUsage"
+	// ErrTypeTrainerStuck: attempt after attempt made no step. Permanent.
+	ErrTypeTrainerStuck = "TrainerStuck"
+
+	// ErrTypeTrainer: a trainer crashed, lost its ranks or found its port taken. Transient; the
+	// trainer itself counts attempts without a step.
+	ErrTypeTrainer = "TrainerEnded"
 	// ErrTypeStore: the store does not answer. Transient.
 	ErrTypeStore = "StoreUnreachable"
 	// ErrTypeNoSpace: the store or disk is full. Transient: space can be made.
@@ -67,6 +88,8 @@ func Permanent() []string {
 		ErrTypeSpec, ErrTypeDataset, ErrTypeInputChanged, ErrTypeModel, ErrTypeInference, ErrTypeConflict, ErrTypeDigest,
 		ErrTypeRefused, ErrTypeDenied, ErrTypeUnsafeStore, ErrTypeOversize, ErrTypeExhausted,
 		ErrTypeEndpointDenied, ErrTypeQuota, ErrTypeEndpoint, ErrTypeBudget,
+		ErrTypeNoProgress, ErrTypeShort, ErrTypeReplayed, ErrTypeTorn, ErrTypeStale, ErrTypeMismatch,
+		ErrTypeTrainerMemory, ErrTypeTrainerData, ErrTypeTrainerUsage, ErrTypeTrainerStuck,
 	}
 }
 

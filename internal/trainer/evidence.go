@@ -57,7 +57,7 @@ func (j *Job) reached(r *Reached, digest WeightsDigest) (*Checkpoint, error) {
 		r.Step, r.Counter, r.Weights = j.Segment.From, j.Recipe.Target(j.Spec, j.Segment.From), j.Segment.Weights
 		return nil, nil
 	}
-	_, weights, err := at.Hash(j.checkpoints())
+	_, weights, err := at.Hash(j.CheckpointsFolder())
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (j *Job) WriteFiles(schedule []byte, files map[string][]byte) error {
 			return err
 		}
 	}
-	if err := os.MkdirAll(j.checkpoints(), 0o700); err != nil {
+	if err := os.MkdirAll(j.CheckpointsFolder(), 0o700); err != nil {
 		return err
 	}
 	return j.put("plan.json", append(text, '\n'))

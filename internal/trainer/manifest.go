@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"cxrepro/artifacts"
 )
@@ -29,17 +30,19 @@ type Manifest struct {
 	Files   map[string]ManifestFile `json:"files"`
 }
 
-// ManifestFile is one file of a checkpoint; SHA256 is hexadecimal.
+// ManifestFile is one file of a checkpoint; SHA256 is hexadecimal. Weights marks those that the
+// digest of the weights is over.
 type ManifestFile struct {
-	SHA256 string `json:"sha256"`
-	Size   int64  `json:"size"`
+	SHA256  string `json:"sha256"`
+	Size    int64  `json:"size"`
+	Weights bool   `json:"weights,omitempty"`
 }
 
 // NewManifest makes the manifest of a checkpoint's files.
 func NewManifest(run artifacts.Digest, c Checkpoint, weights artifacts.Digest, all []File) Manifest {
 	m := Manifest{Schema: 1, Run: run.String(), Path: c.Path, Step: c.Step, Counter: c.Counter, Weights: weights.String(), Files: map[string]ManifestFile{}}
 	for _, f := range all {
-		m.Files[f.Name] = ManifestFile{SHA256: f.Digest.Hex(), Size: f.Size}
+		m.Files[f.Name] = ManifestFile{SHA256: f.Digest.Hex(), Size: f.Size, Weights: slices.Contains(c.Weights, f.Name)}
 	}
 	return m
 }

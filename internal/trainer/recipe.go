@@ -62,6 +62,8 @@ type RecipeFile struct {
 	Keep int `yaml:"keep,omitempty"`
 	// Commands are the ways to start it by stage.
 	Commands map[Stage]Command `yaml:"commands"`
+	// Serve starts a server of its checkpoints, if it has one.
+	Serve *ServeCommand `yaml:"serve,omitempty"`
 	// Environment is added to the child's, by name.
 	Environment map[string]string `yaml:"environment,omitempty"`
 }
@@ -73,6 +75,18 @@ type Command struct {
 	// Fresh is added for a start from the base, Resume for one from a checkpoint.
 	Fresh  []string `yaml:"fresh,omitempty"`
 	Resume []string `yaml:"resume,omitempty"`
+}
+
+// ServeCommand is the command line of a server of checkpoints, which speaks chat completions and
+// lists the digests of what it serves under /v1/models.
+type ServeCommand struct {
+	Program   []string `yaml:"program"`
+	Arguments []string `yaml:"arguments"`
+	// Folder is the option that names a folder of checkpoints, repeated for several. Empty for
+	// a server that is told {checkpoint} and {weights}.
+	Folder string `yaml:"folder,omitempty"`
+	// OneAtATime serves a single checkpoint, and is started anew for the next.
+	OneAtATime bool `yaml:"one_at_a_time,omitempty"`
 }
 
 // LoadRecipe reads the recipe of a folder.

@@ -127,15 +127,15 @@ func Supervise(ctx context.Context, job Job, opts Options) error {
 	return s.watch(ctx)
 }
 
-// checkpoints is the folder of the checkpoints.
-func (j *Job) checkpoints() string {
+// CheckpointsFolder is where the job's checkpoints lie.
+func (j *Job) CheckpointsFolder() string {
 	return filepath.Join(j.Folder, filepath.FromSlash(j.Recipe.Checkpoints))
 }
 
 // List returns the checkpoints that lie in the job's folder, with the steps of the schedule: a
 // trainer that names its folders by updates has Updates of them in a step.
 func (j *Job) List() ([]Checkpoint, error) {
-	list, err := j.Recipe.layout.Checkpoints(j.checkpoints())
+	list, err := j.Recipe.layout.Checkpoints(j.CheckpointsFolder())
 	if err != nil || j.Recipe.Counter != CountsUpdates || j.Recipe.layout != (hfLayout{}) {
 		return list, err
 	}
@@ -261,7 +261,7 @@ func (s *supervisor) attach(ctx context.Context) (err error) {
 
 // command is the digest of the command line, and the line with the environment.
 func (s *supervisor) command(resume string) (digest artifacts.Digest, argv, env []string, err error) {
-	values := Values{"run": s.Folder, "checkpoints": s.checkpoints(), "attempt": "{attempt}"}
+	values := Values{"run": s.Folder, "checkpoints": s.CheckpointsFolder(), "attempt": "{attempt}"}
 	for k, v := range s.Values {
 		values[k] = v
 	}
@@ -281,7 +281,7 @@ func (s *supervisor) folderOf(step int) (string, error) {
 	}
 	for _, c := range list {
 		if c.Step == step {
-			return filepath.Join(s.checkpoints(), c.Path), nil
+			return filepath.Join(s.CheckpointsFolder(), c.Path), nil
 		}
 	}
 	return "", nil
@@ -297,10 +297,16 @@ func (s *supervisor) bring(ctx context.Context) error {
 		return err
 	}
 	complete, _ := Newest(list)
-	if complete == nil || complete.Step < s.Segment.From {
-		return s.Restore(ctx, s.checkpoints(), s.Segment.From, s.Segment.To)
+	if complete != nil && complete.Step >= s.Segment.From {
+		return nil
 	}
-	return nil
+	most := s.Segment.To
+	if !s.Recipe.Silent { // what a step consumed is told by its event, and that stayed where it was trained
+		if most, err = s.known(); err != nil {
+			return err
+		}
+	}
+	return s.Restore(ctx, s.CheckpointsFolder(), s.Segment.From, most)
 }
 
 // position is the checkpoint to resume from, nil for the base. done says that the segment is
@@ -365,7 +371,7 @@ func (s *supervisor) patience() error {
 func (s *supervisor) start(resume *Checkpoint, lock *os.File) error {
 	from, folder := s.Segment.From, ""
 	if resume != nil {
-		from, folder = resume.Step, filepath.Join(s.checkpoints(), resume.Path)
+		from, folder = resume.Step, filepath.Join(s.CheckpointsFolder(), resume.Path)
 	}
 	command, _, _, err := s.command(folder)
 	if err != nil {

@@ -171,7 +171,7 @@ func (j *Job) Prune(keep int, used ...int) error {
 	}
 	list = slices.DeleteFunc(list, func(c Checkpoint) bool { return c.Torn != "" || slices.Contains(used, c.Step) })
 	for _, c := range list[:max(0, len(list)-keep)] {
-		if err := os.RemoveAll(filepath.Join(j.checkpoints(), c.Path)); err != nil {
+		if err := os.RemoveAll(filepath.Join(j.CheckpointsFolder(), c.Path)); err != nil {
 			return err
 		}
 	}

@@ -106,7 +106,7 @@ func (s *supervisor) sync(ctx context.Context) error {
 			continue
 		}
 		if s.Sync != nil {
-			if err := s.Sync(ctx, s.checkpoints(), c); err != nil {
+			if err := s.Sync(ctx, s.CheckpointsFolder(), c); err != nil {
 				return fmt.Errorf("hand on checkpoint %s: %w", c.Path, err)
 			}
 		}
