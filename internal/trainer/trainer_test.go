@@ -1,4 +1,4 @@
-package trainer
+package trainer_test
 
 import (
 	"context"
@@ -8,66 +8,43 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"cxrepro/artifacts"
+	"cxrepro/internal/trainer"
+	"cxrepro/internal/trainer/trainertest"
 )
 
 // rig is a run of the fake trainer in a folder, with a service that records what it asks.
 type rig struct {
 	*testing.T
-	Job
-	opts    Options
+	trainer.Job
+	opts    trainer.Options
 	mu      sync.Mutex // guards samples
-	samples []Sample
-}
-
-// kinds are the trainers whose layout and habits the fake takes.
-var kinds = map[string]struct {
-	layout, counter string
-	updates         int
-	silent          bool
-	stage           Stage
-}{
-	"verl":  {"verl", CountsSteps, 2, true, GRPO},
-	"trl":   {"hf", CountsUpdates, 2, false, GRPO},
-	"swift": {"hf", CountsUpdates, 1, false, SFT},
+	samples []trainer.Sample
 }
 
 const fakeSteps = 6
 
+func TestMain(m *testing.M) {
+	trainertest.Main()
+	os.Exit(m.Run())
+}
+
+// gpuKinds are the trainers that generate by themselves or read examples.
+var gpuKinds = map[string]bool{"verl": true, "trl": true, "swift": true}
+
 func newRig(t *testing.T, kind, how string) *rig {
 	t.Helper()
-	k := kinds[kind]
-	text := fmt.Sprintf(`trainer: %s
-version: fake
-layout: %s
-determinism: bit_exact
-counter: %s
-silent: %t
-checkpoints: checkpoints
-progress: [out.log, err.log]
-commands:
-  %s:
-    program: ["%s"]
-    arguments: [%s, "{run}", "{from}", "{to}", "{hyper.every}", "{updates}", "{group}", "{attempt}", "{checkpoint}"]
-environment: {%s: "{how}", REWARD_URL: "{reward_url}"}
-`, kind, k.layout, k.counter, k.silent, k.stage, os.Args[0], k.layout, fakeEnv)
-	folder := t.TempDir()
-	writeFile(filepath.Join(folder, RecipeName), []byte(text))
-	recipe, err := LoadRecipe(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k, recipe := trainertest.Kinds[kind], trainertest.Recipe(t, kind)
 	var items []string
 	for i := range 10 {
 		items = append(items, fmt.Sprintf("item-%02d", i))
 	}
-	schedule, err := NewSchedule(items, fakeSteps, 4, "order", 7)
+	schedule, err := trainer.NewSchedule(items, fakeSteps, 4, "order", 7)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,9 +52,9 @@ environment: {%s: "{how}", REWARD_URL: "{reward_url}"}
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec := Spec{Trainer: kind, Recipe: artifacts.Sum([]byte(kind)), Mode: TrainerDriven, Stage: k.stage, Base: artifacts.Sum([]byte("base")),
-		Schedule: artifacts.Sum(lines), Steps: fakeSteps, Group: 1, Updates: k.updates, SaveEvery: 2, Hyper: map[string]any{"every": 2}}
-	if k.stage == GRPO {
+	spec := trainer.Spec{Trainer: kind, Recipe: artifacts.Sum([]byte(kind)), Mode: trainer.TrainerDriven, Stage: k.Stage, Base: artifacts.Sum([]byte("base")),
+		Schedule: artifacts.Sum(lines), Steps: fakeSteps, Group: 1, Updates: k.Updates, SaveEvery: 2}
+	if k.Stage == trainer.GRPO {
 		spec.Group, spec.Reward = 3, artifacts.Sum([]byte("reward"))
 	}
 	run, err := spec.Identity()
@@ -85,22 +62,22 @@ environment: {%s: "{how}", REWARD_URL: "{reward_url}"}
 		t.Fatal(err)
 	}
 	r := &rig{T: t}
-	r.Job = Job{Folder: t.TempDir(), Spec: spec, Recipe: recipe, Segment: Segment{Run: run, To: fakeSteps, Weights: spec.Base},
-		Values: Values{"how": how, "reward_url": ""}, Environment: []string{"TOKEN=hush-hush"}, Secrets: []string{"hush-hush"}}
-	if k.stage == GRPO {
+	r.Job = trainer.Job{Folder: t.TempDir(), Spec: spec, Recipe: recipe, Segment: trainer.Segment{Run: run, To: fakeSteps, Weights: spec.Base},
+		Values: trainer.Values{"how": how, "reward_url": "", "every": "2"}, Environment: []string{"TOKEN=hush-hush"}, Secrets: []string{"hush-hush"}}
+	if k.Stage == trainer.GRPO {
 		r.Values["reward_url"] = r.service()
 	}
 	if err := r.WriteFiles(lines, nil); err != nil {
 		t.Fatal(err)
 	}
-	r.opts = Options{Poll: 5 * time.Millisecond, Stall: 20 * time.Second, Grace: 5 * time.Second}
+	r.opts = trainer.Options{Poll: 5 * time.Millisecond, Stall: 20 * time.Second, Grace: 5 * time.Second}
 	return r
 }
 
 // service records samples as the reward service does.
 func (r *rig) service() string {
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
-		var got []Sample
+		var got []trainer.Sample
 		if err := json.NewDecoder(q.Body).Decode(&got); err != nil {
 			r.Error(err)
 		}
@@ -112,19 +89,19 @@ func (r *rig) service() string {
 	return s.URL
 }
 
-func weightsOf(files []File) (artifacts.Digest, error) {
+func weightsOf(files []trainer.File) (artifacts.Digest, error) {
 	text, err := artifacts.Canonical(files)
 	return artifacts.Sum(text), err
 }
 
 // prove judges what lies in the folder.
-func (r *rig) prove() (Proof, Reached, error) {
+func (r *rig) prove() (trainer.Proof, trainer.Reached, error) {
 	r.Helper()
 	e, _, err := r.Gather(r.samples, weightsOf)
 	if err != nil {
 		r.Fatal(err)
 	}
-	p, err := Prove(e)
+	p, err := trainer.Prove(e)
 	return p, e.Reached, err
 }
 
@@ -132,9 +109,9 @@ func (r *rig) prove() (Proof, Reached, error) {
 func (r *rig) finish() {
 	r.Helper()
 	for range 4 {
-		err := Supervise(r.Context(), r.Job, r.opts)
-		var f *Failure
-		if !errors.As(err, &f) || f.Class != Killed {
+		err := trainer.Supervise(r.Context(), r.Job, r.opts)
+		var f *trainer.Failure
+		if !errors.As(err, &f) || f.Class != trainer.Killed {
 			if err != nil {
 				r.Fatal(err)
 			}
@@ -147,16 +124,16 @@ func (r *rig) finish() {
 // TestRefusals: a trainer that ends with 0 and did not train is refused, each lie by its own
 // code, in the layout of every trainer.
 func TestRefusals(t *testing.T) {
-	for kind := range kinds {
-		for how, want := range map[string]Code{"honest": "", "nothing": NoProgress, "half": Short, "torn": Torn} {
+	for kind := range gpuKinds {
+		for how, want := range map[string]trainer.Code{"honest": "", "nothing": trainer.NoProgress, "half": trainer.Short, "torn": trainer.Torn} {
 			t.Run(kind+"/"+how, func(t *testing.T) {
 				t.Parallel()
 				r := newRig(t, kind, how)
-				if err := Supervise(t.Context(), r.Job, r.opts); err != nil {
+				if err := trainer.Supervise(t.Context(), r.Job, r.opts); err != nil {
 					t.Fatal(err)
 				}
 				p, _, err := r.prove()
-				if RefusalOf(err) != want || err != nil && want == "" {
+				if trainer.RefusalOf(err) != want || err != nil && want == "" {
 					t.Errorf("%s, %s: %v, want %q", kind, how, err, want)
 				}
 				if want == "" && (p.Steps != fakeSteps || p.Items != 4*fakeSteps) {
@@ -167,17 +144,17 @@ func TestRefusals(t *testing.T) {
 		t.Run(kind+"/replay", func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, kind, "crash:before-step:4")
-			var f *Failure
-			if err := Supervise(t.Context(), r.Job, r.opts); !errors.As(err, &f) || f.Class != Killed {
+			var f *trainer.Failure
+			if err := trainer.Supervise(t.Context(), r.Job, r.opts); !errors.As(err, &f) || f.Class != trainer.Killed {
 				t.Fatalf("a killed trainer: %v", err)
 			}
 			r.Values["how"] = "replay"
-			if err := Supervise(t.Context(), r.Job, r.opts); err != nil {
+			if err := trainer.Supervise(t.Context(), r.Job, r.opts); err != nil {
 				t.Fatal(err)
 			}
 			_, _, err := r.prove()
-			if RefusalOf(err) != Replayed {
-				t.Errorf("replayed data is called %s: %v", RefusalOf(err), err)
+			if trainer.RefusalOf(err) != trainer.Replayed {
+				t.Errorf("replayed data is called %s: %v", trainer.RefusalOf(err), err)
 			}
 		})
 	}
@@ -187,7 +164,7 @@ func TestRefusals(t *testing.T) {
 // end and has the same weights as one that was not.
 func TestResume(t *testing.T) {
 	points := []string{"before-step", "rewarded", "updated", "mid-save", "untracked", "saved", "mid-event", "told"}
-	for kind := range kinds {
+	for kind := range gpuKinds {
 		calm := newRig(t, kind, "honest")
 		calm.finish()
 		want, reached, err := calm.prove()
@@ -224,14 +201,14 @@ func TestAttach(t *testing.T) {
 		detach := make(chan struct{})
 		opts := r.opts
 		opts.Detach = detach
-		opts.Beat = func(p Progress) {
+		opts.Beat = func(p trainer.Progress) {
 			if p.Step == 2 {
 				close(detach)
 				opts.Beat = nil
 			}
 		}
 		beat := opts.Beat
-		opts.Beat = func(p Progress) {
+		opts.Beat = func(p trainer.Progress) {
 			select {
 			case <-detach:
 			default:
@@ -246,12 +223,12 @@ func TestAttach(t *testing.T) {
 						t.Error("the fault point was not met")
 					}
 				}()
-				_ = Supervise(t.Context(), r.Job, opts)
+				_ = trainer.Supervise(t.Context(), r.Job, opts)
 			}()
-		} else if err := Supervise(t.Context(), r.Job, opts); !errors.Is(err, ErrDetached) {
+		} else if err := trainer.Supervise(t.Context(), r.Job, opts); !errors.Is(err, trainer.ErrDetached) {
 			t.Fatal(err)
 		}
-		if err := Supervise(t.Context(), r.Job, r.opts); err != nil {
+		if err := trainer.Supervise(t.Context(), r.Job, r.opts); err != nil {
 			t.Fatal(err)
 		}
 		starts, err := r.Starts()
@@ -269,8 +246,8 @@ func TestAttach(t *testing.T) {
 func TestStops(t *testing.T) {
 	r := newRig(t, "swift", "hang:3")
 	r.opts.Stall = 300 * time.Millisecond
-	var f *Failure
-	if err := Supervise(t.Context(), r.Job, r.opts); !errors.As(err, &f) || f.Class != Stalled {
+	var f *trainer.Failure
+	if err := trainer.Supervise(t.Context(), r.Job, r.opts); !errors.As(err, &f) || f.Class != trainer.Stalled {
 		t.Fatalf("a hanging trainer: %v", err)
 	}
 	r.opts.Stall = 20 * time.Second
@@ -283,13 +260,13 @@ func TestStops(t *testing.T) {
 	r.opts.Grace = 100 * time.Millisecond
 	ctx, cancel := context.WithCancel(t.Context())
 	saved := 0
-	r.opts.Beat = func(p Progress) {
+	r.opts.Beat = func(p trainer.Progress) {
 		if saved = p.Saved; saved == 2 {
 			cancel()
 		}
 	}
 	begun := time.Now()
-	if err := Supervise(ctx, r.Job, r.opts); !errors.Is(err, context.Canceled) || time.Since(begun) > 10*time.Second {
+	if err := trainer.Supervise(ctx, r.Job, r.opts); !errors.Is(err, context.Canceled) || time.Since(begun) > 10*time.Second {
 		t.Fatalf("a deaf trainer: %v after %v", err, time.Since(begun))
 	}
 	r.opts.Beat = nil
@@ -304,13 +281,13 @@ func TestStops(t *testing.T) {
 func TestFailures(t *testing.T) {
 	r := newRig(t, "trl", "memory")
 	for range 3 {
-		var f *Failure
-		if err := Supervise(t.Context(), r.Job, r.opts); !errors.As(err, &f) || f.Class != Memory || !f.Permanent() || strings.Contains(f.Said, "hush") || !strings.Contains(f.Said, "token ***") {
+		var f *trainer.Failure
+		if err := trainer.Supervise(t.Context(), r.Job, r.opts); !errors.As(err, &f) || f.Class != trainer.Memory || !f.Permanent() || strings.Contains(f.Said, "hush") || !strings.Contains(f.Said, "token ***") {
 			t.Fatalf("out of memory: %v", err)
 		}
 	}
-	var stuck *StuckError
-	if err := Supervise(t.Context(), r.Job, r.opts); !errors.As(err, &stuck) || stuck.Attempts != 3 {
+	var stuck *trainer.StuckError
+	if err := trainer.Supervise(t.Context(), r.Job, r.opts); !errors.As(err, &stuck) || stuck.Attempts != 3 {
 		t.Errorf("the fourth attempt: %v", err)
 	}
 	other := r.Job
@@ -319,21 +296,8 @@ func TestFailures(t *testing.T) {
 	if other.Segment.Run, err = other.Spec.Identity(); err != nil {
 		t.Fatal(err)
 	}
-	var mismatch *MismatchError
-	if err := Supervise(t.Context(), other, r.opts); !errors.As(err, &mismatch) {
+	var mismatch *trainer.MismatchError
+	if err := trainer.Supervise(t.Context(), other, r.opts); !errors.As(err, &mismatch) {
 		t.Errorf("a spec with another seed: %v", err)
-	}
-	for text, want := range map[string]Class{
-		"RuntimeError: NCCL error in: ...\nncclSystemError":            Collective,
-		"torch.cuda.OutOfMemoryError: CUDA out of memory. NCCL error":  Memory,
-		"OSError: [Errno 98] Address already in use":                   Port,
-		"OSError: [Errno 28] No space left on device":                  Disk,
-		"PIL.UnidentifiedImageError: cannot identify image file 'x'":   Data,
-		"Traceback (most recent call last):\nZeroDivisionError: what":  Crashed,
-		"[rank1]: Watchdog caught collective operation timeout: Work.": Collective,
-	} {
-		if f := classify(1, text); f.Class != want {
-			t.Errorf("%q is %s, want %s", text, f.Class, want)
-		}
 	}
 }

@@ -1,4 +1,4 @@
-package trainer
+package trainertest
 
 import (
 	"archive/zip"
@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/signal"
@@ -14,18 +15,40 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"testing"
 	"time"
+
+	"cxrepro/artifacts"
+	"cxrepro/internal/trainer"
 )
 
-// fakeEnv makes the test binary a trainer: what it says is how it behaves.
-const fakeEnv = "CXREPRO_FAKE_TRAINER"
+// Env makes a test binary a trainer, or a server of its checkpoints: what it says is how it
+// behaves. "honest" trains; for the others see the tests of package trainer.
+const Env = "CXREPRO_FAKE_TRAINER"
 
-func TestMain(m *testing.M) {
-	if how := os.Getenv(fakeEnv); how != "" {
-		os.Exit(fake(how, os.Args[1:]))
+// Main turns this process into a trainer if a recipe of [Recipe] started it, and then does not
+// return; otherwise it does nothing. It is the first call of TestMain.
+func Main() {
+	how := os.Getenv(Env)
+	switch {
+	case how == "":
+		return
+	case len(os.Args) > 1 && os.Args[1] == "serve":
+		os.Exit(say(serve(os.Args[2:])))
 	}
-	os.Exit(m.Run())
+	f, err := parse(how, os.Args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	os.Exit(say(f.train()))
+}
+
+func say(err error) int {
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(os.Stderr, err)
+	return 1
 }
 
 // faker is a trainer that learns nothing and keeps every promise of its layout, but for what it
@@ -33,31 +56,27 @@ func TestMain(m *testing.M) {
 // weights mean equal training.
 type faker struct {
 	layout, how     string
-	run             string
+	run, batch, id  string
 	from, to, every int
 	updates, group  int
 	attempt         int
 	checkpoint      string
 	weights         [32]byte
-	schedule        Schedule
+	schedule        trainer.Schedule
 	offset          int // a replaying trainer begins the data anew
 }
 
-func fake(how string, args []string) int {
-	f := &faker{how: how, layout: args[0], run: args[1], checkpoint: args[8]}
+// parse reads the command line that Recipe writes.
+func parse(how string, args []string) (*faker, error) {
+	f := &faker{how: how, layout: args[0], run: args[1], checkpoint: args[8], batch: args[9], id: args[10]}
 	for i, v := range []*int{&f.from, &f.to, &f.every, &f.updates, &f.group, &f.attempt} {
 		n, err := strconv.Atoi(args[2+i])
 		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 2
+			return nil, err
 		}
 		*v = n
 	}
-	if err := f.train(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return 0
+	return f, nil
 }
 
 // on reports whether the trainer shall misbehave: "crash:mid-save:3" in its first attempt.
@@ -74,7 +93,7 @@ func (f *faker) train() error {
 	if err != nil {
 		return err
 	}
-	if f.schedule, err = DecodeSchedule(data); err != nil {
+	if f.schedule, err = trainer.DecodeSchedule(data); err != nil {
 		return err
 	}
 	step := f.from
@@ -111,6 +130,13 @@ func (f *faker) step(step int) error {
 		return err
 	}
 	f.crash("rewarded", step)
+	if f.batch != "" {
+		data, err := os.ReadFile(filepath.Join(f.run, f.batch))
+		if err != nil {
+			return err
+		}
+		f.weights = sha256.Sum256(append(f.weights[:], data...))
+	}
 	for _, id := range items {
 		f.weights = sha256.Sum256(append(f.weights[:], id...))
 	}
@@ -132,13 +158,13 @@ func (f *faker) step(step int) error {
 	}
 	f.crash("saved", step)
 	if f.layout == "verl" {
-		return nil // silent
+		return nil // it writes no events
 	}
-	text, err := json.Marshal(Event{Attempt: f.attempt, Step: step, OptimizerStep: step * f.updates, Items: items, Samples: len(items) * f.group, Weights: fmt.Sprintf("sha256:%x", f.weights)})
+	text, err := json.Marshal(trainer.Event{Attempt: f.attempt, Step: step, OptimizerStep: step * f.updates, Items: items, Samples: len(items) * f.group, Weights: fmt.Sprintf("sha256:%x", f.weights)})
 	if err != nil {
 		return err
 	}
-	log, err := os.OpenFile(filepath.Join(f.run, EventsName), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	log, err := os.OpenFile(filepath.Join(f.run, trainer.EventsName), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -169,10 +195,10 @@ func (f *faker) post(step int, items []string) error {
 	if url == "" {
 		return nil
 	}
-	var samples []Sample
+	var samples []trainer.Sample
 	for _, id := range items {
 		for draw := range f.group {
-			samples = append(samples, Sample{Attempt: f.attempt, Step: step, Item: id, Group: fmt.Sprint(step, "/", id), Draw: draw})
+			samples = append(samples, trainer.Sample{Attempt: f.attempt, Step: step, Item: id, Group: fmt.Sprint(step, "/", id), Draw: draw})
 		}
 	}
 	text, err := json.Marshal(samples)
@@ -186,34 +212,61 @@ func (f *faker) post(step int, items []string) error {
 	return resp.Body.Close()
 }
 
-// load reads the weights and the step of a checkpoint.
+// load reads the weights of a checkpoint, and the step that they stand at in this run: 0 for
+// the base.
 func (f *faker) load() (int, error) {
-	name := map[string]string{"verl": "actor/model_world_size_2_rank_0.pt", "hf": "model.safetensors"}[f.layout]
-	data, err := os.ReadFile(filepath.Join(f.checkpoint, name))
+	w, state, err := read(f.layout, f.checkpoint)
 	if err != nil {
 		return 0, err
 	}
-	copy(f.weights[:], data[len(data)-32:])
-	if f.layout == "verl" {
-		z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-		if err != nil {
-			return 0, err
-		}
-		w, err := z.Open("archive/data/0")
-		if err != nil {
-			return 0, err
-		}
-		defer w.Close()
-		if _, err := w.Read(f.weights[:]); err != nil {
-			return 0, err
-		}
+	f.weights = w
+	if f.layout == "tiny" && state.Run != f.id {
+		return 0, nil
 	}
-	i := strings.LastIndexAny(f.checkpoint, "-_")
-	n, err := strconv.Atoi(f.checkpoint[i+1:])
-	if f.layout != "verl" {
-		n /= f.updates
+	if f.layout == "hf" {
+		return state.Step / f.updates, nil
 	}
-	return n, err
+	return state.Step, nil
+}
+
+// state is trainer_state.json.
+type state struct {
+	Step      int    `json:"global_step"`
+	Most      int    `json:"max_steps"`
+	Optimizer int    `json:"optimizer_step"`
+	Run       string `json:"run"`
+}
+
+// read reads weights and state of a checkpoint.
+func read(layout, folder string) (w [32]byte, s state, err error) {
+	if layout == "verl" {
+		z, err := zip.OpenReader(filepath.Join(folder, "actor/model_world_size_2_rank_0.pt"))
+		if err != nil {
+			return w, s, err
+		}
+		defer z.Close()
+		r, err := z.Open("archive/data/0")
+		if err != nil {
+			return w, s, err
+		}
+		defer r.Close()
+		_, err = io.ReadFull(r, w[:])
+		if err != nil {
+			return w, s, err
+		}
+		s.Step, err = strconv.Atoi(folder[strings.LastIndexByte(folder, '_')+1:])
+		return w, s, err
+	}
+	data, err := os.ReadFile(filepath.Join(folder, "model.safetensors"))
+	if err != nil {
+		return w, s, err
+	}
+	copy(w[:], data[len(data)-32:])
+	text, err := os.ReadFile(filepath.Join(folder, "trainer_state.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &s)
+	}
+	return w, s, err
 }
 
 func (f *faker) save(step int) error {
@@ -233,8 +286,11 @@ func (f *faker) save(step int) error {
 			put(fmt.Sprintf("actor/extra_state_world_size_2_rank_%d.pt", rank), torch(pickled("last_epoch", step), nil))
 		}
 		f.crash("untracked", step)
-		writeFile(filepath.Join(folder, trackerName), fmt.Append(nil, step))
+		writeFile(filepath.Join(folder, "latest_checkpointed_iteration.txt"), fmt.Append(nil, step))
 		return nil
+	}
+	if f.layout == "tiny" {
+		return f.saveTiny(folder, step)
 	}
 	dir := filepath.Join(folder, fmt.Sprint("checkpoint-", step*f.updates))
 	writeFile(filepath.Join(dir, "model.safetensors"), safetensors(f.weights[:]))
@@ -245,6 +301,42 @@ func (f *faker) save(step int) error {
 	f.crash("untracked", step)
 	writeFile(filepath.Join(dir, "trainer_state.json"), fmt.Appendf(nil, `{"global_step": %d, "max_steps": %d}`, step*f.updates, f.to*f.updates))
 	return nil
+}
+
+// saveTiny writes under another name and renames. A whole checkpoint that is there stays.
+func (f *faker) saveTiny(folder string, step int) error {
+	dir := filepath.Join(folder, fmt.Sprint("checkpoint-", step))
+	if w, _, err := read("tiny", dir); err == nil {
+		if w != f.weights {
+			return fmt.Errorf("%s is there with other weights", dir)
+		}
+		return nil
+	}
+	part := filepath.Join(folder, fmt.Sprintf(".checkpoint-%d.tmp-%d", step, os.Getpid()))
+	WriteTiny(part, f.weights, f.id, step, step*f.updates)
+	f.crash("mid-save", step)
+	return os.Rename(part, dir)
+}
+
+// WriteTiny writes a checkpoint in the layout of the small trainer, with its manifest, and
+// returns the digest of its weights.
+func WriteTiny(dir string, w [32]byte, run string, step, optimizer int) artifacts.Digest {
+	text, err := json.Marshal(state{Step: step, Optimizer: optimizer, Run: run})
+	if err != nil {
+		panic(err)
+	}
+	files := map[string][]byte{"model.safetensors": safetensors(w[:]), "optimizer.safetensors": safetensors(w[:8]), "trainer_state.json": text}
+	weights := artifacts.Sum(files["model.safetensors"])
+	m := trainer.Manifest{Schema: 1, Step: step, Weights: weights.String(), Files: map[string]trainer.ManifestFile{}}
+	for name, data := range files {
+		writeFile(filepath.Join(dir, name), data)
+		m.Files[name] = trainer.ManifestFile{SHA256: artifacts.Sum(data).Hex(), Size: int64(len(data))}
+	}
+	if text, err = json.Marshal(m); err != nil {
+		panic(err)
+	}
+	writeFile(filepath.Join(dir, trainer.ManifestName), text)
+	return weights
 }
 
 func writeFile(path string, data []byte) {
