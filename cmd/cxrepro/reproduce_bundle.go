@@ -16,14 +16,21 @@ import (
 	"cxrepro/internal/contract"
 )
 
-// takeIn puts the objects of a bundle, which from reads as a store, into a store, entries last. What marks the reproduction as
-// finished stays behind, since here it is not; with afresh everything that was computed does.
-func (a *app) takeIn(ctx context.Context, b *bundle.Opened, from, store *artifacts.Repository, afresh bool) (taken int64, err error) {
+// takenIn counts what came with a bundle: objects, and among them records of steps and of calls.
+type takenIn struct {
+	objects      int64
+	steps, calls int
+}
+
+// takeIn puts the objects of a bundle, which from reads as a store, into a store, entries last.
+// What marks the reproduction as finished stays behind, since here it is not; with afresh
+// everything that was computed does.
+func (a *app) takeIn(ctx context.Context, b *bundle.Opened, from, store *artifacts.Repository, afresh bool) (taken takenIn, err error) {
 	var blobs, statements []bundle.Leaf
 	var keys []artifacts.Key
 	given, err := givenOf(ctx, from, b)
 	if err != nil {
-		return 0, err
+		return taken, err
 	}
 	for _, l := range b.Ledger.Leaves {
 		if _, ok := b.Has(bundle.StorePrefix + l.Object); !ok {
@@ -38,6 +45,11 @@ func (a *app) takeIn(ctx context.Context, b *bundle.Opened, from, store *artifac
 			statements = append(statements, l)
 		case key.Step != contract.StepReproduction:
 			keys = append(keys, key)
+			if key.Step == contract.StepCall || key.Step == contract.StepCallOutcome {
+				taken.calls++
+			} else {
+				taken.steps++
+			}
 		}
 	}
 	var n atomic.Int64
@@ -81,10 +93,11 @@ func (a *app) takeIn(ctx context.Context, b *bundle.Opened, from, store *artifac
 	if c := conflicts.Load(); c > 0 {
 		a.say(fmt.Sprintf("of %d keys this store has another result already; its own stay (`cxrepro artifacts ls --conflicts`)", c))
 	}
+	taken.objects = n.Load()
 	if err != nil {
-		return n.Load(), storeError(err)
+		return taken, storeError(err)
 	}
-	return n.Load(), nil
+	return taken, nil
 }
 
 // takeBlob puts one blob into a store.
@@ -126,10 +139,19 @@ func givenOf(ctx context.Context, from *artifacts.Repository, b *bundle.Opened) 
 }
 
 // plannedOf is the plan of a bundle, in the store.
+//
+// Errors: one with a text that no terminal should get: its names stand in tables and reports.
 func plannedOf(ctx context.Context, store *artifacts.Repository, b *bundle.Opened) (*planned, error) {
 	var r contract.Receipt
 	if err := readJSON(ctx, store, b.Manifest.Receipt, &r); err != nil {
 		return nil, err
+	}
+	var texts any
+	if err := readJSON(ctx, store, r.Plan, &texts); err != nil {
+		return nil, err
+	}
+	if text, found := untamedIn(texts); found {
+		return nil, &exitError{Code: exitFailed, Err: fmt.Errorf("the plan of bundle %s holds %q: no plan of this program has control characters", b.Path(), text), Hint: "nothing was taken in"}
 	}
 	p := &planned{plan: r.Plan, id: contract.SpecID(r.Plan.Digest)}
 	if err := readJSON(ctx, store, r.Plan, &p.doc); err != nil {

@@ -104,11 +104,11 @@ func report(w io.Writer, err error) int {
 	if err != nil {
 		message = err.Error()
 	}
-	message, said := splitHint(message)
+	message, said := splitHint(tame(message))
 	if message != "" {
 		fmt.Fprintf(w, "cxrepro: error: %s\n", message)
 	}
-	for _, h := range []string{said, hint} {
+	for _, h := range []string{said, tame(hint)} {
 		if h != "" {
 			fmt.Fprintf(w, "cxrepro: hint: %s\n", h)
 		}

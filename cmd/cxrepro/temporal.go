@@ -70,7 +70,7 @@ func (a *app) resolveOptions(setting string) resolve.Options {
 func (a *app) say(line string) {
 	a.talk.Lock()
 	defer a.talk.Unlock()
-	fmt.Fprintln(a.err, line)
+	fmt.Fprintln(a.err, tame(line))
 }
 
 // temporalError gives an error of package temporalconn its exit code and hint.

@@ -16,6 +16,7 @@ import (
 	"cxrepro/artifacts"
 	"cxrepro/internal/bundle"
 	"cxrepro/internal/contract"
+	tables "cxrepro/internal/report"
 )
 
 func newReproduceCommand(a *app) *cobra.Command {
@@ -35,7 +36,8 @@ Without --endpoints every answer comes from the bundle, as with ` + "`run --reco
 asked. --afresh takes plan, prompts and model only, and makes everything else anew.
 
 With --json the receipt is the last line, as of run; the line before it compares: bundle,
-reproduction_id, equal, result_digest, bundle_result_digest, imported.
+reproduction_id, equal, result_digest, bundle_result_digest, imported (objects), imported_steps,
+imported_calls: records that came with the bundle, which the receipt counts as run.
 
 Exit codes: as of run; 1 also when the result is another one than the bundle's.`,
 		Example: `  cxrepro reproduce run.cxbundle.zip
@@ -173,12 +175,13 @@ func (a *app) reproduceOver(ctx context.Context, s *session, d display, p *plann
 }
 
 // compareBundle prints the outcome and says whether it is the bundle's.
-func (a *app) compareBundle(ctx context.Context, b *bundle.Opened, o *outcome, taken int64) error {
+func (a *app) compareBundle(ctx context.Context, b *bundle.Opened, o *outcome, taken takenIn) error {
 	want, got := b.Manifest.Result, o.receipt.ResultDigest
 	equal := want == got && o.receipt.Reproduction == b.Manifest.Reproduction
 	if a.JSON() {
 		line := map[string]any{
-			"bundle": b.Path(), "reproduction_id": o.receipt.Reproduction, "equal": equal, "result_digest": got, "bundle_result_digest": want, "imported": taken,
+			"bundle": b.Path(), "reproduction_id": o.receipt.Reproduction, "equal": equal, "result_digest": got, "bundle_result_digest": want, "imported": taken.objects,
+			"imported_steps": taken.steps, "imported_calls": taken.calls,
 		}
 		if err := json.NewEncoder(a.out).Encode(line); err != nil {
 			return err
@@ -191,6 +194,9 @@ func (a *app) compareBundle(ctx context.Context, b *bundle.Opened, o *outcome, t
 			words = strings.Join([]string{"NOT the bundle's result: here", got.String(), "of", o.receipt.Reproduction + ", there", want.String(), "of", printable(b.Manifest.Reproduction)}, " ")
 		}
 		fmt.Fprintln(a.out, "\n"+words)
+		if taken.steps+taken.calls > 0 {
+			fmt.Fprintf(a.out, "%s steps and %s calls came with the bundle; the receipt counts them as run, since the same reproduction made them\n", tables.Number(taken.steps), tables.Number(taken.calls))
+		}
 	}
 	if err == nil && !equal {
 		err = &exitError{Code: exitFailed, Err: errors.New("the result is another one than the bundle's"), Hint: "another id: other data or another plan; the same id: models answered otherwise"}

@@ -7,10 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"text/tabwriter"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -266,14 +264,6 @@ func printVerified(w io.Writer, r *verify.Report) {
 		}
 		fmt.Fprintln(w, strings.Join(parts, ": "))
 	}
-}
-
-// printable quotes a text of a stranger that would do more to a terminal than be read.
-func printable(s string) string {
-	if strings.IndexFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) >= 0 || !utf8.ValidString(s) {
-		return strconv.Quote(s)
-	}
-	return s
 }
 
 func signatureWords(s verify.Signature) string {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -110,6 +111,12 @@ func TestBundleMoves(t *testing.T) {
 	require.Equal(t, receipt.Reproduction, again.Reproduction)
 	require.Equal(t, receipt.ResultDigest, again.ResultDigest)
 	require.Contains(t, string(lines[0]), `"equal":true`)
+	var compared struct {
+		Steps int `json:"imported_steps"`
+		Calls int `json:"imported_calls"`
+	}
+	require.NoError(t, json.Unmarshal(lines[0], &compared))
+	require.Equal(t, [2]int{receipt.Steps.Needed, receipt.Calls.Needed}, [2]int{compared.Steps, compared.Calls}, "all of it came with the bundle")
 	require.Equal(t, asked, b.lab.Responder.Counts().Requests, "nobody was asked")
 
 	data, err := os.ReadFile(file)
@@ -151,6 +158,21 @@ func TestQuotesStrangers(t *testing.T) {
 	require.NotContains(t, text, "\u202e")
 	require.NotContains(t, text, "\nwrong at L4")
 	require.Contains(t, text, `wrong at L1: an answer: "store/x\nwrong at L4: \u202e": it is not there`)
+}
+
+// TestTamesStrangers: what an error or a plan of a stranger holds is spelled out.
+func TestTamesStrangers(t *testing.T) {
+	var out bytes.Buffer
+	report(&out, &exitError{Code: exitFailed, Err: errors.New("entry a\x1b[2Jb \u202e\xff\u00e9\tc\nd"), Hint: "x\x07"})
+	require.Equal(t, "cxrepro: error: entry a\\x1b[2Jb \\u202e\\xff\u00e9\tc\nd\ncxrepro: hint: x\\a\n", out.String())
+	for text, bad := range map[string]bool{
+		`{"a": ["x", {"b": "\u001b[2J"}]}`: true, `{"a\u0007": 1}`: true, `{"a": ["x\ny", {"b": "\u00e9"}], "n": 1}`: false,
+	} {
+		var v any
+		require.NoError(t, json.Unmarshal([]byte(text), &v))
+		_, found := untamedIn(v)
+		require.Equal(t, bad, found, text)
+	}
 }
 
 // TestKeysAndNoFile: a damaged key says how to replace it, and is replaced; a bundle that is not

@@ -164,3 +164,18 @@ func TestNumber(t *testing.T) {
 		}
 	}
 }
+
+// TestClip: one line of so many letters, nothing that a terminal would obey, digests cut.
+func TestClip(t *testing.T) {
+	for text, want := range map[string]string{
+		"a\n b\tc": "a b c", "0123456789": "0123456789", "0123456789x": "0123456...", "a\x1b[2J\u202e": "a\ufffd[2J\ufffd", "caf\u00e9 x": "caf\u00e9 x",
+		"sha256:" + strings.Repeat("ab", 32): "sha256:...",
+	} {
+		if got := Clip(text, 10); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	if got := Clip("x sha256:"+strings.Repeat("ab", 32), 40); got != "x sha256:abababababab" {
+		t.Errorf("a digest: %q", got)
+	}
+}
