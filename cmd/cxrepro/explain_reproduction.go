@@ -22,7 +22,7 @@ type explainedReproduction struct {
 	// Reasons say why steps were run, by step; reused steps need none.
 	Reasons []runReason `json:"reasons"`
 	// Run counts what was run by step, and how many of those Reasons are about: the first
-	// mostExplained of each.
+	// mostExplained of each, unless all were asked for.
 	Run []stepRun `json:"run"`
 	// Unexplained counts the keys beyond those.
 	Unexplained int `json:"unexplained"`
@@ -64,8 +64,9 @@ func artifactName(text string) bool {
 func withReceipt(r *remembered) bool { return r.receipt != nil }
 
 // explainReproduction says why a reproduction ran what it ran. It is named as for every verb;
-// ok is false when the text may name a key or a digest instead.
-func (a *app) explainReproduction(ctx context.Context, x *shelfIndex, id string) (e *explainedReproduction, ok bool, err error) {
+// ok is false when the text may name a key or a digest instead. most is how many keys of a step
+// are explained.
+func (a *app) explainReproduction(ctx context.Context, x *shelfIndex, id string, most int) (e *explainedReproduction, ok bool, err error) {
 	if artifactName(id) {
 		return nil, false, nil
 	}
@@ -86,13 +87,13 @@ func (a *app) explainReproduction(ctx context.Context, x *shelfIndex, id string)
 	id = r.Reproduction
 	e = &explainedReproduction{Kind: "reproduction", Reproduction: id, ResultDigest: r.ResultDigest, Steps: r.Steps, Reasons: []runReason{}, Run: []stepRun{}}
 	for _, s := range r.BySteps {
-		if err := a.explainStep(ctx, x, e, s.Step, s.Run); err != nil {
+		if err := a.explainStep(ctx, x, e, s.Step, s.Run, most); err != nil {
 			return nil, false, err
 		}
 	}
 	if r.Calls != nil { // calls have an account of their own
 		for _, step := range []string{contract.StepCall, contract.StepCallOutcome} {
-			if err := a.explainStep(ctx, x, e, step, 0); err != nil {
+			if err := a.explainStep(ctx, x, e, step, 0, most); err != nil {
 				return nil, false, err
 			}
 		}
@@ -100,11 +101,11 @@ func (a *app) explainReproduction(ctx context.Context, x *shelfIndex, id string)
 	return e, true, nil
 }
 
-// explainStep explains the first keys of a step that the reproduction computed. counted is
+// explainStep explains the first most keys of a step that the reproduction computed. counted is
 // how many its receipt says, for a step whose keys are not its own: ingest computes under an
 // effort of its own.
-func (a *app) explainStep(ctx context.Context, x *shelfIndex, e *explainedReproduction, step string, counted int) error {
-	keys, more, err := x.ownKeys(ctx, step, e.Reproduction)
+func (a *app) explainStep(ctx context.Context, x *shelfIndex, e *explainedReproduction, step string, counted, most int) error {
+	keys, more, err := x.ownKeys(ctx, step, e.Reproduction, most)
 	if err != nil {
 		return err
 	}
@@ -127,13 +128,13 @@ func (a *app) explainStep(ctx context.Context, x *shelfIndex, e *explainedReprod
 	return nil
 }
 
-// ownKeys lists the first keys of a step that the reproduction computed itself.
-func (x *shelfIndex) ownKeys(ctx context.Context, step, id string) (keys []artifacts.Key, more int, err error) {
+// ownKeys lists the first most keys of a step that the reproduction computed itself.
+func (x *shelfIndex) ownKeys(ctx context.Context, step, id string, most int) (keys []artifacts.Key, more int, err error) {
 	cat, err := x.catalog(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	steps, total, err := cat.Own(ctx, step, id, mostExplained)
+	steps, total, err := cat.Own(ctx, step, id, most)
 	for _, s := range steps {
 		keys = append(keys, s.Key)
 	}
@@ -166,7 +167,7 @@ func (a *app) showReproduction(e *explainedReproduction) error {
 			fmt.Fprintf(w, "%-13s %s run, while the data set was read\n", s.Step, tables.Number(s.Run))
 			continue
 		case s.Explained < s.Run:
-			fmt.Fprintf(w, "%-13s %s run; the list is cut, these are the reasons of the first %d\n", s.Step, tables.Number(s.Run), s.Explained)
+			fmt.Fprintf(w, "%-13s %s run; the list is cut, these are the reasons of the first %d (--all: of all)\n", s.Step, tables.Number(s.Run), s.Explained)
 		case !slices.ContainsFunc(e.Reasons, func(r runReason) bool { return r.Step == s.Step && r.Keys == s.Run }):
 			fmt.Fprintf(w, "%-13s %s run\n", s.Step, tables.Number(s.Run))
 		}

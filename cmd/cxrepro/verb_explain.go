@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -44,6 +45,7 @@ type nearest struct {
 
 func newExplainCommand(a *app) *cobra.Command {
 	var reproduction string
+	var all bool
 	c := &cobra.Command{
 		Use:   "explain KEY|DIGEST|PREFIX|REPRODUCTION",
 		Short: "Say why something was computed, or who computed what is reused",
@@ -55,7 +57,8 @@ other one that needs the key reuses it.
 
 A PREFIX is 8 or more hexadecimal digits, perhaps behind "<step>/". The id of a
 REPRODUCTION, at least six digits of its beginning, its experiment's name or latest explains what
-it ran: the reasons of its steps and calls, with an example key of each.
+it ran: the reasons of its steps and calls, with an example key of each. Of each step the first
+20 keys are looked at, with --all every one; each is compared with up to 1,000 earlier ones.
 
 With --json: {"query","kind","key","result","statement","computed":{"reproduction","worker",
 "attempt","fence","takeover","started","finished",...},"nearest":{"key","reproduction",
@@ -75,7 +78,11 @@ Exit codes: 0 explained; 1 nothing of that name; 2 ambiguous or no name; 6 store
 			}
 			x := a.index(store)
 			defer func() { err = errors.Join(err, x.Close()) }()
-			if e, ok, err := a.explainReproduction(c.Context(), x, args[0]); err != nil {
+			most := mostExplained
+			if all {
+				most = math.MaxInt32
+			}
+			if e, ok, err := a.explainReproduction(c.Context(), x, args[0], most); err != nil {
 				return artifactsError(err)
 			} else if ok && a.JSON() {
 				return a.printJSON(e)
@@ -92,6 +99,7 @@ Exit codes: 0 explained; 1 nothing of that name; 2 ambiguous or no name; 6 store
 			return a.showExplanation(e)
 		},
 	}
+	c.Flags().BoolVar(&all, "all", false, "of a reproduction: give the reasons of every key, not of the first 20 of each step")
 	c.Flags().StringVar(&reproduction, "reproduction", "", "say whether this reproduction computed or reused it")
 	return c
 }

@@ -199,6 +199,23 @@ func TestRememberedIncomplete(t *testing.T) {
 			t.Errorf("explain %s: exit %d\n%s\n%.500s", which, code, talk, text)
 		}
 	}
+	_, cut, _ := cxrepro(t, store, "explain", r.ID)
+	_, all, _ := cxrepro(t, store, "explain", r.ID, "--all", "--json")
+	var e explainedReproduction
+	if err := json.Unmarshal([]byte(all), &e); err != nil || !strings.Contains(cut, "the list is cut") || e.Unexplained > 0 || len(e.Run) == 0 {
+		t.Errorf("%v, explained with --all: %+v\n%s", err, e.Run, cut)
+	}
+	for _, s := range e.Run {
+		n := 0
+		for _, reason := range e.Reasons {
+			if reason.Step == s.Step {
+				n += reason.Keys
+			}
+		}
+		if s.Explained < s.Run || n != s.Run {
+			t.Errorf("of %d keys of %s %d are explained, with %d reasons", s.Run, s.Step, s.Explained, n)
+		}
+	}
 	for _, args := range [][]string{{"status", r.ID[:5]}, {"report", r.ID[:5]}, {"rescore", r.ID[:5], "--scoring", "parser"}, {"pause", r.ID[:5]}, {"watch", r.ID[:5]}, {"explain", r.ID[:5]},
 		{"cxreasonbench", "build", "--run", r.ID[:5], "--out", filepath.Join(t.TempDir(), "b")}} {
 		if code, _, talk := cxrepro(t, store, args...); code != exitUsage || !strings.Contains(talk, "6 digits are needed") {
