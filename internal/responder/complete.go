@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"cxrepro/internal/xragent/radcot/fixture"
 )
 
 // bodyLimit is the largest request that is read.
@@ -46,24 +48,15 @@ func (s *Responder) serve(w http.ResponseWriter, r *http.Request, number int64) 
 	if err != nil {
 		return asAPI(err)
 	}
-	now := s.settled.Load()
-	if now == nil {
-		return &apiError{status: http.StatusServiceUnavailable, kind: "server_error", code: "no_benchmark", message: "the responder has no benchmark yet", after: time.Second}
-	}
-	m := now.models[request.Model]
+	m := s.models[request.Model]
 	if m == nil {
-		if m = now.models[deployment(r.URL)]; m == nil {
+		if m = s.models[deployment(r.URL)]; m == nil {
 			return s.unknownModel(request.Model)
 		}
 	}
 	a := &about{number: number, model: m.Name, print: request.fingerprint(pictures)}
-	if a.prompt = s.prompts[strings.TrimSpace(request.system())]; !a.prompt.Valid() {
-		if m.Behaviour == Judge {
-			return invalid("messages", "", "the system message is none of the judge's instructions, and "+m.Name+" is a judge only")
-		}
-		if a.place, err = now.bench.locate(request.turns(pictures)); err != nil {
-			return asAPI(err)
-		}
+	if m, err = s.understand(m, request, pictures, a); err != nil {
+		return asAPI(err)
 	}
 	a.attempt = s.count.understood(a)
 	use := request.promptUsage()
@@ -78,6 +71,37 @@ func (s *Responder) serve(w http.ResponseWriter, r *http.Request, number int64) 
 		return e
 	}
 	return s.send(w, r, a, reply)
+}
+
+// understand finds what a request is about, and returns the model with what is settled about
+// that.
+//
+// Errors: *apiError; wrapping errUnknown.
+func (s *Responder) understand(m *model, request *chatRequest, pictures []picture, a *about) (_ *model, err error) {
+	system := strings.TrimSpace(request.system())
+	if m.Behaviour == Teacher {
+		a.teacher, err = request.transcript(pictures)
+		return m, err
+	}
+	if m.Behaviour == Agent || m.Behaviour == Lookup || s.agent.side(system) {
+		q := s.questions.Load()
+		if q == nil {
+			return nil, noQuestions()
+		}
+		a.agent, err = s.agent.understand(q, request, pictures)
+		return m, err
+	}
+	now := s.settled.Load()
+	if now == nil {
+		return nil, &apiError{status: http.StatusServiceUnavailable, kind: "server_error", code: "no_benchmark", message: "the responder has no benchmark yet", after: time.Second}
+	}
+	if a.prompt = s.prompts[system]; !a.prompt.Valid() {
+		if m.Behaviour == Judge {
+			return nil, invalid("messages", "", "the system message is none of the judge's instructions, and "+m.Name+" is a judge only")
+		}
+		a.place, err = now.bench.locate(request.turns(pictures))
+	}
+	return now.models[m.Name], err
 }
 
 // send writes a reply, unless a fault happens to it.
@@ -130,7 +154,20 @@ func (s *Responder) reply(m *model, request *chatRequest, a *about, use usage) (
 	}
 	for i := range choices {
 		var text string
-		if a.prompt.Valid() {
+		finish := "stop"
+		if len(a.teacher.Messages) > 0 {
+			turn := fixture.Reply(a.teacher, int(seed)+i)
+			text, finish = turn.Text, turn.FinishReason
+		} else if a.agent != nil {
+			draw := -1
+			if request.draws() {
+				draw = int(seed) + i
+			}
+			var e *apiError
+			if text, e = a.agent.reply(m, s.questions.Load(), draw); e != nil {
+				return nil, e
+			}
+		} else if a.prompt.Valid() {
 			last := request.Messages[len(request.Messages)-1].Content.text
 			var ok bool
 			if text, ok = judge(a.prompt, last); !ok {
@@ -146,7 +183,7 @@ func (s *Responder) reply(m *model, request *chatRequest, a *about, use usage) (
 			}
 			text = write(a.place, m.intend(a.place, draw), named(m.seed, "reply", id, itoa(int64(i))).rand())
 		}
-		x := choice{Index: i, Finish: "stop", Message: message{Role: "assistant"}}
+		x := choice{Index: i, Finish: finish, Message: message{Role: "assistant"}}
 		for _, stop := range request.stops() {
 			text, _, _ = strings.Cut(text, stop)
 		}

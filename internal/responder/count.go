@@ -25,7 +25,8 @@ type Counts struct {
 	Statuses map[string]int64 `json:"statuses"`
 	Faults   map[string]int64 `json:"faults"`
 	Limited  int64            `json:"limited"`
-	// Tasks counts the questions of models by task and key.
+	// Tasks counts the questions of models by task and key, those of policies by the source of
+	// the item and the turn.
 	Tasks map[string]map[string]int64 `json:"tasks"`
 	// PromptTokens and CompletionTokens of the answered.
 	PromptTokens     int64 `json:"prompt_tokens"`
@@ -78,6 +79,13 @@ func (c *counter) understood(a *about) int {
 	defer c.mu.Unlock()
 	c.counts.Kinds[a.kind()]++
 	c.counts.Models[a.model]++
+	if a.agent != nil && a.agent.item != nil {
+		source := a.agent.item.Source
+		if c.counts.Tasks[source] == nil {
+			c.counts.Tasks[source] = map[string]int64{}
+		}
+		c.counts.Tasks[source]["turn"+strconv.Itoa(a.agent.turn)]++
+	}
 	if a.place.q != nil {
 		task := a.place.at.task.String()
 		if c.counts.Tasks[task] == nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cxrepro/internal/cxreasonbench"
+	"cxrepro/internal/dialogue"
 	"cxrepro/internal/strictyaml"
 )
 
@@ -94,7 +95,7 @@ type Rule struct {
 	Attempts int `yaml:"attempts,omitempty"`
 	// Times: only so often in all; 0 means always.
 	Times int `yaml:"times,omitempty"`
-	// Kind is model, judge (any of its prompts) or extract.
+	// Kind is model, lookup, judge (any of its prompts) or extract.
 	Kind  string `yaml:"kind,omitempty"`
 	Model string `yaml:"model,omitempty"`
 	// Task, Path and Stage hold for the questions of a model. Path is path1, path2 or
@@ -143,7 +144,7 @@ func (r *Rule) check(c *checker, at string) {
 	for _, x := range []struct {
 		name, got string
 		allowed   []string
-	}{{"kind", r.Kind, []string{"model", "judge", "extract"}}, {"path", r.Path, []string{"path1", "path2", "re_path1"}}, {"stage", r.Stage, stageNames()}} {
+	}{{"kind", r.Kind, []string{"model", "lookup", "judge", "extract"}}, {"path", r.Path, []string{"path1", "path2", "re_path1"}}, {"stage", r.Stage, stageNames()}} {
 		if x.got != "" && !slices.Contains(x.allowed, x.got) {
 			c.Add(at+"."+x.name, "is %q, want one of %v", x.got, x.allowed)
 		}
@@ -184,14 +185,19 @@ type about struct {
 	attempt int
 	print   [32]byte
 	model   string
-	// prompt is set for a judge, place for a model's question.
+	// prompt is set for a judge, place for a model's question, agent for a request of the agent.
 	prompt cxreasonbench.JudgePrompt
 	place  place
+	agent  *agentRequest
+	// teacher is what a teacher is asked; empty for everybody else.
+	teacher dialogue.Transcript
 }
 
-// kind is model, judge or extract.
+// kind is model, lookup, judge or extract.
 func (a *about) kind() string {
 	switch {
+	case a.agent != nil && a.agent.item == nil:
+		return "lookup"
 	case !a.prompt.Valid():
 		return "model"
 	case len(a.prompt.Words()) == 0:

@@ -45,7 +45,7 @@ const (
 
 // Behaviours returns every behaviour.
 func Behaviours() []Behaviour {
-	return []Behaviour{Exact, Rates, Oracle, AlwaysIDK, RandomLetter, Scripted, Judge}
+	return []Behaviour{Exact, Rates, Oracle, AlwaysIDK, RandomLetter, Scripted, Judge, Agent, Lookup, Teacher}
 }
 
 // Model is one model that the endpoint serves.
@@ -68,6 +68,8 @@ type Model struct {
 	// Errs, for a judge, is the share of comparisons in which it mistakes right for wrong
 	// and the reverse.
 	Errs float64 `yaml:"errs,omitempty"`
+	// Agent, for agent, says how it plays.
+	Agent *AgentScript `yaml:"agent,omitempty" json:",omitempty"`
 }
 
 // Word is an answer in a word. The empty word means right.
@@ -156,6 +158,7 @@ func (m *Model) check(c *checker, at string) {
 	}
 	c.share(at+".dissent", m.Dissent)
 	c.share(at+".errs", m.Errs)
+	m.checkAgent(c, at)
 	for _, sampling := range slices.Sorted(maps.Keys(m.Tables)) {
 		if !slices.Contains([]string{"greedy", "draws3", allOfThem}, sampling) {
 			c.Add(at+".tables."+sampling, "want greedy, draws3 or all")

@@ -22,6 +22,9 @@ type Options struct {
 	// Benchmark is what it answers for. Without one every request is told to come again
 	// later, until [Responder.Answer] brings it.
 	Benchmark *Benchmark
+	// Questions is what it answers for as a policy of the agent. Without any, such requests are
+	// told to come again later, until [Responder.Ask] brings them.
+	Questions *Questions
 	// Profile is required.
 	Profile *Profile
 	// Faults may be nil.
@@ -38,8 +41,11 @@ type Options struct {
 type Responder struct {
 	options   Options
 	names     []string
+	models    map[string]*model // without fates
 	settled   atomic.Pointer[settled]
+	questions atomic.Pointer[Questions]
 	prompts   map[string]cxreasonbench.JudgePrompt
+	agent     agentPrompts
 	rules     []*armed
 	faultSeed uint64
 	limiter   *limiter
@@ -72,10 +78,16 @@ func New(o Options) (*Responder, error) {
 	if o.Instruction == nil {
 		o.Instruction = cxreasonbench.Prompts().Judge
 	}
-	s := &Responder{options: o, prompts: judgePrompts(o.Instruction), count: newCounter()}
+	s := &Responder{options: o, prompts: judgePrompts(o.Instruction), agent: newAgentPrompts(), count: newCounter(), models: map[string]*model{}}
 	for _, m := range o.Profile.Models {
 		s.names = append(s.names, m.Name)
+		one, err := newModel(m, o.Profile.Seed)
+		if err != nil {
+			return nil, err
+		}
+		s.models[m.Name] = one
 	}
+	s.Ask(o.Questions)
 	limit := Limit{}
 	if o.Faults != nil {
 		s.faultSeed = o.Faults.Seed
@@ -92,6 +104,9 @@ func New(o Options) (*Responder, error) {
 	}
 	return s, s.Answer(o.Benchmark)
 }
+
+// Ask has the responder answer for question sets from now on.
+func (s *Responder) Ask(q *Questions) { s.questions.Store(q) }
 
 // Answer has the responder answer for a benchmark from now on: it settles how every model
 // fares on every case.
@@ -110,15 +125,20 @@ func (s *Responder) Answer(b *Benchmark) error {
 	return nil
 }
 
-func settle(b *Benchmark, m Model, seed uint64) (*model, error) {
+// newModel returns a model for which nothing is settled.
+func newModel(m Model, seed uint64) (*model, error) {
 	data, err := json.Marshal(m)
 	if err != nil {
 		return nil, fmt.Errorf("responder: model %s: %w", m.Name, err)
 	}
 	sum := named(seed, string(data))
-	x := &model{Model: m, seed: seed, print: "fp_" + hex.EncodeToString(sum[:5]), fates: map[cxreasonbench.Sampling][]fate{}}
-	if m.Behaviour != Exact && m.Behaviour != Rates {
-		return x, nil
+	return &model{Model: m, seed: seed, print: "fp_" + hex.EncodeToString(sum[:5]), fates: map[cxreasonbench.Sampling][]fate{}}, nil
+}
+
+func settle(b *Benchmark, m Model, seed uint64) (*model, error) {
+	x, err := newModel(m, seed)
+	if err != nil || m.Behaviour != Exact && m.Behaviour != Rates {
+		return x, err
 	}
 	for _, sampling := range cxreasonbench.Samplings() {
 		if x.fates[sampling], err = fates(b, &x.Model, seed, sampling); err != nil {
