@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 )
@@ -42,3 +43,16 @@ func (f folder) ReadFile(name string) ([]byte, error) {
 
 func (f folder) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(f.FS, name) }
 func (f folder) Stat(name string) (fs.FileInfo, error)      { return fs.Stat(f.FS, name) }
+
+// unusedFolder refuses a folder to write to that holds something already.
+func unusedFolder(verb, name string) error {
+	entries, err := os.ReadDir(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return fmt.Errorf("%s: %w", verb, err)
+	case len(entries) > 0:
+		return usageError("give a new folder, or empty this one yourself", "%s: %s is not empty", verb, name)
+	}
+	return nil
+}

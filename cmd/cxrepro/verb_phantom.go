@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -103,15 +101,7 @@ func (f *phantomFlags) check() error {
 	case f.views && (f.cases || f.size != "native"):
 		return usageError("drop --cases and --size, or --views", "phantom generate: --views writes 256 x 256 shards only")
 	}
-	entries, err := os.ReadDir(f.out)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return fmt.Errorf("phantom generate: %w", err)
-	case len(entries) > 0:
-		return usageError("give a new folder, or empty this one yourself", "phantom generate: %s is not empty", f.out)
-	}
-	return nil
+	return unusedFolder("phantom generate", f.out)
 }
 
 // sizing reads --size.

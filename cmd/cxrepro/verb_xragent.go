@@ -19,13 +19,13 @@ import (
 func newXragentCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "xragent",
-		Short: "Check views, take gated measurements, score trajectories",
+		Short: "Check views, take gated measurements, score trajectories, read benchmarks",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return usageError("see `"+c.CommandPath()+" --help`", "xragent needs a subcommand: view, measure or reward")
+			return usageError("see `"+c.CommandPath()+" --help`", "xragent needs a subcommand: view, measure, reward or bench")
 		},
 	}
-	c.AddCommand(newXragentViewCommand(a), newXragentMeasureCommand(a), newRewardCommand(a))
+	c.AddCommand(newXragentViewCommand(a), newXragentMeasureCommand(a), newRewardCommand(a), newXragentBenchCommand(a))
 	return c
 }
 

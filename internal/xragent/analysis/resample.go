@@ -52,9 +52,7 @@ func interval(name string, strata [][]int, kinds int, statistic func(counts [][]
 	for range draws {
 		for s, questions := range strata {
 			clear(counts[s])
-			for range questions {
-				counts[s][questions[rng.IntN(len(questions))]]++
-			}
+			redraw(questions, counts[s], rng)
 		}
 		if v, has := statistic(counts); has {
 			values = append(values, v)
@@ -65,6 +63,19 @@ func interval(name string, strata [][]int, kinds int, statistic func(counts [][]
 	}
 	slices.Sort(values)
 	return stats.Quantile(values, 0.025), stats.Quantile(values, 0.975), true
+}
+
+// redraw draws as many questions as there are, with replacement, and counts their kinds. One number of
+// 64 bits draws two; the bias of cutting 32 bits to at most 2^16 questions is below 2^-16.
+func redraw(questions, counts []int, rng *rand.Rand) {
+	n := uint64(len(questions))
+	for k := 0; k < len(questions); k += 2 {
+		bits := rng.Uint64()
+		counts[questions[(bits>>32)*n>>32]]++
+		if k+1 < len(questions) {
+			counts[questions[(bits&0xffffffff)*n>>32]]++
+		}
+	}
 }
 
 // widened adds the decoding noise of a mean, given as a variance, to an interval around it: half

@@ -54,6 +54,12 @@ const (
 	Cascade Form = true
 )
 
+// FormOf is the form of replies under an arm: those of the agent have a tag, those of a model that is
+// asked directly, and of other systems, may be free text.
+func FormOf(arm string) Form {
+	return Form(arm == "" || strings.HasPrefix(arm, xragent.ArmDirect+"."))
+}
+
 // Read is what a scorer makes of a reply.
 type Read struct {
 	// Answer is normalised by the question's type; empty where there is none.
