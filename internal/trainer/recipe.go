@@ -60,6 +60,8 @@ type RecipeFile struct {
 	// Keep is how many complete checkpoints stay on the disk once they are in the store, 0
 	// for all.
 	Keep int `yaml:"keep,omitempty"`
+	// Beside are folders next to the recipe's whose programs it uses too.
+	Beside []string `yaml:"beside,omitempty"`
 	// Commands are the ways to start it by stage.
 	Commands map[Stage]Command `yaml:"commands"`
 	// Serve starts a server of its checkpoints, if it has one.
@@ -103,28 +105,35 @@ func LoadRecipe(folder string) (*Recipe, error) {
 	if r.folder, err = filepath.Abs(folder); err != nil {
 		return nil, err
 	}
-	if r.digest, err = digestFolder(folder); err != nil {
+	if r.digest, err = r.digestFolders(); err != nil {
 		return nil, err
 	}
 	return &r, r.check(path)
 }
 
-// digestFolder is over the recipe and the programs beside it: every file but documents.
-func digestFolder(folder string) (artifacts.Digest, error) {
-	names, err := files(folder)
-	if err != nil {
-		return artifacts.Digest{}, err
-	}
+// digestFolders is over the recipe and the programs that it uses: every file but documents and
+// tests.
+func (r *Recipe) digestFolders() (artifacts.Digest, error) {
 	var list []File
-	for _, name := range names {
-		if strings.HasSuffix(name, ".md") || strings.Contains(name, "__pycache__") || strings.HasPrefix(name, "test") {
-			continue
+	for _, beside := range append([]string{"."}, r.Beside...) {
+		folder := r.folder
+		if beside != "." {
+			folder = filepath.Join(r.folder, "..", filepath.Base(beside))
 		}
-		f, err := hashFile(filepath.Join(folder, filepath.FromSlash(name)), name)
+		names, err := files(folder)
 		if err != nil {
 			return artifacts.Digest{}, err
 		}
-		list = append(list, f)
+		for _, name := range names {
+			if strings.HasSuffix(name, ".md") || strings.Contains(name, "__pycache__") || strings.HasPrefix(name, "test") {
+				continue
+			}
+			f, err := hashFile(filepath.Join(folder, filepath.FromSlash(name)), beside+"/"+name)
+			if err != nil {
+				return artifacts.Digest{}, err
+			}
+			list = append(list, f)
+		}
 	}
 	text, err := artifacts.Canonical(list)
 	return artifacts.Sum(text), err
@@ -227,6 +236,7 @@ func (r *Recipe) Argv(s Spec, g Segment, v Values, resume string) (argv, env []s
 		"recipe": r.folder, "from": strconv.Itoa(g.From), "to": strconv.Itoa(g.To), "steps": strconv.Itoa(s.Steps),
 		"group": strconv.Itoa(s.Group), "updates": strconv.Itoa(s.Updates), "seed": strconv.FormatUint(s.Seed, 10),
 		"gpus": strconv.Itoa(s.GPUs), "save_every": strconv.Itoa(r.Target(s, s.SaveEvery)), "batch": g.Batch, "identity": g.Run.String(),
+		"reward": s.Reward.String(),
 		"target": strconv.Itoa(r.Target(s, g.To)), "checkpoint": resume,
 	}
 	for name, value := range s.Hyper {
