@@ -252,7 +252,7 @@ func TestRefusedData(t *testing.T) {
 				t.Errorf("%d connections were opened", s.connections())
 			}
 			logged := l.logged()
-			if !contains(logged, "call refused", "endpoint=here", "case=0") {
+			if !contains(logged, "call refused", "endpoint=here", "case 0") {
 				t.Errorf("log: %s", logged)
 			}
 			for _, word := range []string{"is the heart large", "case-0", "picture.png", "You read"} {
