@@ -25,9 +25,16 @@ type Plan struct {
 	Judge  *ModelCard  `json:"judge,omitempty"`
 	// Prompts is the prompt pack of an experiment with a benchmark.
 	Prompts artifacts.Ref `json:"prompts,omitzero"`
+	// The rest belongs to an agent, whose policies' cards are Models: the view model, the card
+	// of the reference book, the stored calibration (zero for limits from literature), and the
+	// arms by content.
+	View        *Model        `json:"view,omitempty"`
+	Lookup      *ModelCard    `json:"lookup,omitempty"`
+	Calibration artifacts.Ref `json:"calibration,omitzero"`
+	Arms        []ArmPin      `json:"arms,omitempty"`
 }
 
-// Model is a segmentation model by content.
+// Model is a segmentation model, or a view model, by content.
 type Model struct {
 	Name string `json:"name"`
 	// Card is the digest of the card's bytes, Weights of the graph's bytes.
@@ -46,12 +53,16 @@ const planFormat = "cxrepro-plan-1"
 type Pins struct {
 	// Model is given exactly when the masks come from a model.
 	Model *Model
-	// Models are the cards of evaluation.models in their order, Judge that of
-	// evaluation.judge.
+	// Models are the cards of evaluation.models, or of agent.policies, in their order, Judge
+	// that of evaluation.judge.
 	Models []ModelCard
 	Judge  *ModelCard
 	// Prompts is the stored prompt pack, given exactly with a benchmark.
 	Prompts artifacts.Ref
+	// View, Lookup and Calibration are given as an agent section names them.
+	View        *Model
+	Lookup      *ModelCard
+	Calibration artifacts.Ref
 }
 
 // NewPlan pins a spec without benchmark. model must be given exactly when the masks come from
@@ -69,6 +80,9 @@ func Pin(s *Spec, pins Pins) (*Plan, error) {
 		{"masks.card", s.Masks.Source == MasksONNX, pins.Model != nil},
 		{"evaluation.judge", s.Evaluation != nil && s.Evaluation.Judge != "", pins.Judge != nil},
 		{"benchmark", s.Benchmark != nil, !pins.Prompts.IsZero()},
+		{"agent.view", s.Agent != nil, pins.View != nil},
+		{"agent.lookup", s.Agent != nil && s.Agent.Lookup != "", pins.Lookup != nil},
+		{"agent.calibration", s.Agent != nil && s.Agent.Calibration != "", !pins.Calibration.IsZero()},
 	} {
 		if c.named != c.given {
 			return nil, fmt.Errorf("plan %s: %s: the spec names what is pinned there: %t; it was pinned: %t", s.Name, c.field, c.named, c.given)
@@ -77,7 +91,10 @@ func Pin(s *Spec, pins Pins) (*Plan, error) {
 	if err := s.fits(pins); err != nil {
 		return nil, fmt.Errorf("plan %s: %w", s.Name, err)
 	}
-	p := &Plan{Format: planFormat, Spec: *s, Model: pins.Model, Models: slices.Clone(pins.Models), Judge: pins.Judge, Prompts: pins.Prompts}
+	p := &Plan{
+		Format: planFormat, Spec: *s, Model: pins.Model, Models: slices.Clone(pins.Models), Judge: pins.Judge, Prompts: pins.Prompts,
+		View: pins.View, Lookup: pins.Lookup, Calibration: pins.Calibration,
+	}
 	p.Spec.Masks.Card = ""
 	if b := s.Benchmark; b != nil {
 		pinned := *b
@@ -89,33 +106,57 @@ func Pin(s *Spec, pins Pins) (*Plan, error) {
 		pinned.Models, pinned.Judge = nil, ""
 		p.Spec.Evaluation = &pinned
 	}
+	if a := s.Agent; a != nil {
+		pinned := *a
+		pinned.View, pinned.Lookup, pinned.Calibration, pinned.Policies = "", "", "", slices.Clone(a.Policies)
+		for i := range pinned.Policies {
+			pinned.Policies[i].Card = ""
+		}
+		p.Spec.Agent = &pinned
+		var err error
+		if p.Arms, err = pinArms(a); err != nil {
+			return nil, fmt.Errorf("plan %s: %w", s.Name, err)
+		}
+	}
 	return p, nil
 }
 
 // fits compares the cards with the evaluation.
 func (s *Spec) fits(pins Pins) error {
-	named := 0
-	if s.Evaluation != nil {
+	field, named, draws := "evaluation.models", 0, ""
+	switch {
+	case s.Evaluation != nil:
 		named = len(s.Evaluation.Models)
+		if slices.Contains(s.Evaluation.Sampling, Draws3) {
+			draws = Draws3
+		}
+	case s.Agent != nil:
+		field, named = "agent.policies", len(s.Agent.Policies)
+		if s.Agent.Sampling == Draws {
+			draws = Draws
+		}
 	}
 	if named != len(pins.Models) {
-		return fmt.Errorf("evaluation.models: the spec names %d cards, %d were pinned", named, len(pins.Models))
+		return fmt.Errorf("%s: the spec names %d cards, %d were pinned", field, named, len(pins.Models))
 	}
 	seen := map[string]bool{}
 	for i, m := range pins.Models {
 		if seen[m.Name] {
-			return fmt.Errorf("evaluation.models[%d]: %q is the name of an earlier card; cards are told apart by name", i, m.Name)
+			return fmt.Errorf("%s[%d]: %q is the name of an earlier card; cards are told apart by name", field, i, m.Name)
 		}
 		seen[m.Name] = true
-		if m.Draws == nil && slices.Contains(s.Evaluation.Sampling, Draws3) {
-			return fmt.Errorf("evaluation.models[%d]: card %s says nothing of draws, which sampling %s needs", i, m.Name, Draws3)
+		if m.Draws == nil && draws != "" {
+			return fmt.Errorf("%s[%d]: card %s says nothing of draws, which sampling %s needs", field, i, m.Name, draws)
 		}
 		for _, o := range pins.Models[:i] {
 			if o.answersAs(&m) {
-				return fmt.Errorf("evaluation.models[%d]: cards %s and %s describe one model: every answer of one would be taken for the other; "+
-					"give each the identity of its own weights or snapshot", i, o.Name, m.Name)
+				return fmt.Errorf("%s[%d]: cards %s and %s describe one model: every answer of one would be taken for the other; "+
+					"give each the identity of its own weights or snapshot", field, i, o.Name, m.Name)
 			}
 		}
+	}
+	if l := pins.Lookup; l != nil && seen[l.Name] {
+		return fmt.Errorf("agent.lookup: %q is the name of a policy's card; cards are told apart by name", l.Name)
 	}
 	return nil
 }

@@ -26,6 +26,8 @@ type Spec struct {
 	// Benchmark and Evaluation go on where the findings end.
 	Benchmark  *Benchmark  `yaml:"benchmark,omitempty" json:"benchmark,omitempty"`
 	Evaluation *Evaluation `yaml:"evaluation,omitempty" json:"evaluation,omitempty"`
+	// Agent stands in their place: questions that a two-turn agent answers.
+	Agent *Agent `yaml:"agent,omitempty" json:"agent,omitempty"`
 }
 
 // Dataset says which images of which data set enter, and with which companions.
@@ -33,7 +35,7 @@ type Dataset struct {
 	// Name is what --data NAME=PATH refers to.
 	Name string `yaml:"name" json:"name"`
 	// Layout is the published folder layout: mimic-cxr-jpg, or cxreasonbench for a released
-	// benchmark, which has only name, layout and data_use.
+	// benchmark, which has only name, layout and data_use; for an agent that of a question set.
 	Layout string `yaml:"layout" json:"layout"`
 	// Views are the view positions that enter, for example [PA, AP].
 	Views []string `yaml:"views,omitempty" json:"views"`
@@ -52,6 +54,10 @@ type Dataset struct {
 	// Sampling limits the number of images; absent means all.
 	Sampling *Sampling `yaml:"sampling,omitempty" json:"sampling,omitempty"`
 	Limits   Limits    `yaml:"limits,omitempty" json:"limits"`
+	// Quiz says which questions are drawn, for layout quiz.
+	Quiz *Quiz `yaml:"quiz,omitempty" json:"quiz,omitempty"`
+	// Counts of a published question set are checked unless this is any.
+	Counts string `yaml:"counts,omitempty" json:"counts,omitempty"`
 }
 
 // Sampling takes the first Limit images that pass the selection.

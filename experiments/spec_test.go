@@ -54,7 +54,7 @@ func TestExpectedIsThePaper(t *testing.T) {
 
 func TestBadSpecs(t *testing.T) {
 	for _, c := range []struct{ name, old, new, want string }{
-		{"unknown field", "preset: corrected", "preset: corrected\nprset: x", `demo.yaml:6: unknown field "prset"; known fields: benchmark, dataset, evaluation, expected, masks, name, paper, preset, switches, tasks, thresholds`},
+		{"unknown field", "preset: corrected", "preset: corrected\nprset: x", `demo.yaml:6: unknown field "prset"; known fields: agent, benchmark, dataset, evaluation, expected, masks, name, paper, preset, switches, tasks, thresholds`},
 		{"unknown nested", "  split: all", "  split: all\n  splt: all", `demo.yaml:28: dataset: unknown field "splt"; known fields: boxes,`},
 		{"wrong type", "views: [PA, AP]", "views: PA", `demo.yaml:26: dataset.views: want a list, got the text "PA"`},
 		{"number for text", "name: phantom", "name: 12", `demo.yaml:24: dataset.name: want a text, got the number 12`},

@@ -47,6 +47,11 @@ func validate(s *Spec, file string, origin map[string]string) error {
 	if _, err := Rules(s); err != nil {
 		v.rules(err)
 	}
+	if s.Agent != nil {
+		v.agentSpec(s)
+		return v.Err()
+	}
+	v.absent("an experiment without an agent section", "dataset.quiz", "dataset.counts")
 	if s.released() {
 		v.release(s)
 	} else if v.stated(builtOnly...) {

@@ -203,16 +203,7 @@ func (v *validation) evaluation(s *Spec) {
 	if e.Bootstrap < 1 || e.Bootstrap > maxBootstrap {
 		v.Add("evaluation.bootstrap", "want 1 to %d resamples, got %d", maxBootstrap, e.Bootstrap)
 	}
-	if r := e.Retry; r != nil {
-		names := []string{cxreasonbench.JudgeUnparsable}
-		for _, t := range cxreasonbench.Terminals() {
-			names = append(names, t.String())
-		}
-		v.choose("evaluation.retry.outcomes", r.Outcomes, names...)
-		if r.Round < 1 {
-			v.Add("evaluation.retry.round", "want 1 for the first repetition, got %d", r.Round)
-		}
-	}
+	v.retry("evaluation.retry", e.Retry, true)
 }
 
 // choose checks a list of words, each at most once, and sorts it in the order of allowed.

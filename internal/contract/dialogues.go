@@ -74,9 +74,11 @@ type ValueDoc struct {
 // another is in both, and sums over pages count a key once.
 type CallsDoc struct {
 	Format string             `json:"format"`
-	Task   cxreasonbench.Task `json:"task"`
-	Path   cxreasonbench.Path `json:"path"`
-	Calls  []CallRecord       `json:"calls"`
+	Task   cxreasonbench.Task `json:"task,omitzero"`
+	Path   cxreasonbench.Path `json:"path,omitzero"`
+	// Set is RolloutSet.Name of a page of rollouts, which has neither task nor path.
+	Set   string       `json:"set,omitempty"`
+	Calls []CallRecord `json:"calls"`
 	// Open are calls without a record that were attempted: what they took so far. They are
 	// no calls that were needed, run or reused.
 	Open []CallRecord `json:"open,omitempty"`

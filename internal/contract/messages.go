@@ -24,6 +24,8 @@ type Common struct {
 	// Benchmark is the spec's benchmark.source: empty for an experiment that ends with its
 	// findings, release for one that begins with a benchmark made elsewhere.
 	Benchmark string `json:"benchmark,omitempty"`
+	// Agent: the spec has an agent section; its data set is a question set.
+	Agent bool `json:"agent,omitempty"`
 }
 
 // LaunchInput starts an experiment: read its data set, then reproduce.

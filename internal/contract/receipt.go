@@ -63,6 +63,13 @@ type Receipt struct {
 	Calls       *ReceiptCalls   `json:"calls,omitempty"`
 	Tokens      *dialogue.Usage `json:"tokens,omitempty"`
 	Cost        []Money         `json:"cost,omitempty"`
+
+	// Of an agent: the question set (the manifest too), its RolloutSetDocs, its tables and what
+	// became of the rollouts. Accounts, calls, tokens and cost are as above.
+	Questions   artifacts.Ref   `json:"questions,omitzero"`
+	RolloutSets []artifacts.Ref `json:"rollout_sets,omitempty"`
+	AgentTables artifacts.Ref   `json:"agent_tables,omitzero"`
+	Rollouts    *RolloutTotals  `json:"rollouts,omitempty"`
 }
 
 // ReceiptCalls sums what became of the calls to models, over every attempt of every worker:
@@ -130,11 +137,17 @@ func (r *Receipt) Check() []string {
 	if d := r.Dialogues; d != nil && d.Dialogues != d.Done+d.Undetermined {
 		out = append(out, "dialogues differ from done + undetermined")
 	}
+	if t := r.Rollouts; t != nil && t.Rollouts != t.Done+t.Undetermined {
+		out = append(out, "rollouts differ from done + undetermined")
+	}
 	return out
 }
 
 // Incomplete reports whether something that was asked for has no result: the reproduction is
 // not recorded as finished, and the same command asks what is missing.
 func (r *Receipt) Incomplete() bool {
+	if r.Rollouts != nil && r.Rollouts.Undetermined > 0 {
+		return true
+	}
 	return r.Dialogues != nil && (r.Dialogues.Undetermined > 0 || r.Dialogues.Waiting > 0)
 }

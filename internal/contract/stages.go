@@ -15,6 +15,8 @@ type ReproductionInput struct {
 	Launched time.Time `json:"launched"`
 	// Benchmark is a benchmark that was there before the reproduction.
 	Benchmark *BenchmarkResult `json:"benchmark,omitempty"`
+	// Questions is the question set of an agent's reproduction.
+	Questions *QuestionsResult `json:"questions,omitempty"`
 }
 
 // ReproductionResult ends a reproduction.
@@ -144,6 +146,8 @@ type ReceiptInput struct {
 	Benchmark artifacts.Ref `json:"benchmark,omitzero"`
 	// Evaluation is what was asked, nil where no model was.
 	Evaluation *ReceiptEvaluation `json:"evaluation,omitempty"`
+	// Rollouts are what an agent did.
+	Rollouts *ReceiptRollouts `json:"rollouts,omitempty"`
 }
 
 // ReceiptEvaluation carries what a receipt says about calls to models.

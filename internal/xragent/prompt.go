@@ -84,12 +84,15 @@ func QuestionText(q Question) string {
 func LookupTranscript(conditions []string) dialogue.Transcript {
 	list := make([]string, 0, len(conditions))
 	for _, c := range conditions {
-		list = append(list, strings.ToLower(strings.Join(strings.Fields(c), " ")))
+		list = append(list, cleanCondition(c))
 	}
 	slices.Sort(list)
 	list = slices.Compact(list)
 	return dialogue.Transcript{}.System(strings.TrimSpace(lookupPrompt)).Ask("Conditions: " + strings.Join(list, "; "))
 }
+
+// cleanCondition is a condition in lower case with single spaces.
+func cleanCondition(c string) string { return strings.ToLower(strings.Join(strings.Fields(c), " ")) }
 
 // ConditionsTranscript asks for the conditions that options speak of, one a line: what a forced
 // lookup looks up. The question and the picture stay out of it.
