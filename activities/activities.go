@@ -45,6 +45,8 @@ type Options struct {
 	// Engine returns the model of a plan, loading it at the first call. Nil on workers
 	// without inference.
 	Engine func(ctx context.Context, p *experiments.Plan) (*Engine, error)
+	// Viewer returns the view model of an agent's plan, as Engine does that of segmentation.
+	Viewer func(ctx context.Context, p *experiments.Plan) (*ViewEngine, error)
 	// CopyInputs makes ingest store every image that enters, for workers without the folder.
 	CopyInputs bool
 	// Cache is a folder for copies that can be made again; empty means none.
@@ -139,16 +141,19 @@ func (a *Activities) RegisterCPU(r worker.ActivityRegistry) {
 	register(a, r, contract.SelectPath2, a.SelectPath2)
 	register(a, r, contract.CloseEvaluation, a.CloseEvaluation)
 	register(a, r, contract.Tabulate, a.Tabulate)
+	a.registerAgent(r)
 }
 
 // RegisterGPU registers segmentation.
 func (a *Activities) RegisterGPU(r worker.ActivityRegistry) {
 	register(a, r, contract.SegmentChunk, a.SegmentChunk)
+	register(a, r, contract.MeasurePictures, a.MeasurePictures)
 }
 
 // RegisterAsk registers model calls.
 func (a *Activities) RegisterAsk(r worker.ActivityRegistry) {
 	register(a, r, contract.Ask, a.Ask)
+	register(a, r, contract.Rollout, a.Rollout)
 }
 
 // register binds fn to its name. Whatever fn returns or panics with leaves as one of the

@@ -28,7 +28,13 @@ func readPicture(f fs.File, limits cxr.Limits) (p releasePicture, err error) {
 	if p.data, err = io.ReadAll(io.LimitReader(f, most+1)); err != nil {
 		return p, err
 	}
-	if int64(len(p.data)) > most {
+	return pictureOf(p.data, limits)
+}
+
+// pictureOf is readPicture for bytes.
+func pictureOf(data []byte, limits cxr.Limits) (p releasePicture, err error) {
+	p.data = data
+	if most := cmp.Or(max(limits.MaxBytes, 0), cxr.DefaultMaxBytes); int64(len(p.data)) > most {
 		return p, fmt.Errorf("the file has more than %d bytes, the limit", most)
 	}
 	h, err := cxr.ReadHeader(bytes.NewReader(p.data))

@@ -84,7 +84,7 @@ const (
 	LayoutQuiz            = "quiz"
 	LayoutChestAgentBench = "chestagentbench"
 	LayoutCheXbench       = "chexbench"
-	LayoutSLAKE           = "slake-closed"
+	LayoutSLAKE           = "slake_closed"
 )
 
 // QuestionLayouts lists them.

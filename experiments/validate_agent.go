@@ -7,6 +7,7 @@ import (
 	"cxrepro/internal/chexstruct"
 	"cxrepro/internal/cxreasonbench"
 	"cxrepro/internal/xragent"
+	"cxrepro/internal/xragent/bench"
 )
 
 // Bounds of an agent's numbers.
@@ -71,8 +72,8 @@ func (v *validation) agent(a *Agent) {
 	if a.Repeats < 1 || a.Repeats > maxRepeats {
 		v.Add("agent.repeats", "want 1 to %d, got %d", maxRepeats, a.Repeats)
 	}
-	if a.Scorer == "" {
-		v.Add("agent.scorer", "is missing; it says how replies are read, for example strict")
+	if _, err := bench.ParseScorer(a.Scorer); err != nil {
+		v.Add("agent.scorer", "%v", err)
 	}
 	if a.Bootstrap < 1 || a.Bootstrap > maxBootstrap {
 		v.Add("agent.bootstrap", "want 1 to %d resamples, got %d", maxBootstrap, a.Bootstrap)

@@ -34,11 +34,8 @@ func NewEvaluated(p *experiments.Plan, ref artifacts.Ref, pack func(artifacts.Re
 	if out.Prompts, err = Prompts(p, pack); err != nil {
 		return nil, err
 	}
-	if e := p.Spec.Evaluation; e != nil && e.Retry != nil {
-		out.Retry.Round = e.Retry.Round
-		for _, o := range e.Retry.Outcomes {
-			out.Retry.Outcomes = append(out.Retry.Outcomes, lvlm.Outcome(o))
-		}
+	if e := p.Spec.Evaluation; e != nil {
+		out.Retry = retryOf(e.Retry)
 	}
 	return out, nil
 }
@@ -155,10 +152,5 @@ func DecodingOf(of experiments.EvaluationOf, e *experiments.Evaluation) lvlm.Dec
 	if of.Sampling != experiments.Draws3 || of.Model.Draws == nil {
 		return of.Model.Greedy
 	}
-	d := *of.Model.Draws
-	if d.Seed != nil {
-		seed := int64((uint64(*d.Seed)%maxSeed + e.Seed%maxSeed) % maxSeed)
-		d.Seed = &seed
-	}
-	return d
+	return seeded(*of.Model.Draws, e.Seed)
 }

@@ -49,13 +49,7 @@ func (p *Plan) Class() string { return datause.StoreClass(p.Spec.Dataset.DataUse
 
 // Inference identifies the plan's model; it is the zero value for imported masks.
 func (p *Plan) Inference() contract.Inference {
-	if p.Model == nil {
-		return contract.Inference{}
-	}
-	return contract.Inference{
-		Model: p.Model.Weights.Digest, Settings: p.Model.Settings, Provider: p.Spec.Masks.Provider,
-		Preprocessing: p.Model.Preprocessing, Decoder: cxr.DecoderVersion,
-	}
+	return p.inference(p.Model)
 }
 
 // MasksKey is the key of an entry's masks, from whatever source.

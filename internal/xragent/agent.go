@@ -217,6 +217,20 @@ func (a Agent) wants(plan Plan) bool {
 	return !a.NoMeasurement
 }
 
+// MeasuredPicture is the picture that the first call of measure is about, where the policy
+// routes measurements.
+func (a Agent) MeasuredPicture(r Rollout) (picture int, routed bool) {
+	if !a.Routed || r.Turn1 == nil {
+		return 0, false
+	}
+	for _, c := range readTurn1(*r.Turn1, true).Calls {
+		if c.Name == ToolMeasure {
+			return c.Image, true
+		}
+	}
+	return 0, false
+}
+
 // unmeasured is the reason of a bundle that was never asked for.
 func (a Agent) unmeasured() string {
 	if a.Routed {

@@ -68,6 +68,22 @@ func (p Plan) WellFormed() bool { return len(p.Reasons) == 0 }
 // nothing of it is run.
 func ReadPlan(turn Turn) Plan { return readTurn1(turn, false) }
 
+// CalledTools lists the tools that a turn calls, in order and with repeats, run or not: what
+// R_tool counts.
+func CalledTools(turn Turn, routed bool) []string {
+	var out []string
+	earlier := map[int]bool{}
+	for _, b := range scan(turn.Text).blocks {
+		if b.kind != kindCall {
+			continue
+		}
+		if c, named, _ := readCall(b.body, earlier, routed); named {
+			out = append(out, c.Name)
+		}
+	}
+	return out
+}
+
 func readTurn1(turn Turn, routed bool) Plan {
 	var p Parsed
 	broken := map[Reason]bool{Truncated: turn.FinishReason != "stop"}

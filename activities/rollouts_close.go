@@ -1,0 +1,232 @@
+package activities
+
+import (
+	"context"
+
+	"go.temporal.io/sdk/worker"
+
+	"cxrepro/internal/contract"
+	"cxrepro/internal/ledger"
+	"cxrepro/internal/xragent"
+	benchmarks "cxrepro/internal/xragent/bench"
+)
+
+// registerAgent registers what an agent's reproduction does beside measuring and asking.
+func (a *Activities) registerAgent(r worker.ActivityRegistry) {
+	register(a, r, contract.ImportQuestions, a.ImportQuestions)
+	register(a, r, contract.PlanRollouts, a.PlanRollouts)
+	register(a, r, contract.FindRollouts, a.FindRollouts)
+	register(a, r, contract.CloseRollouts, a.CloseRollouts)
+	register(a, r, contract.TabulateAgent, a.TabulateAgent)
+}
+
+// PlanRollouts lists what a plan runs.
+func (a *Activities) PlanRollouts(ctx context.Context, in contract.PlanRolloutsInput) (contract.PlanRolloutsResult, error) {
+	p := a.beat(ctx, 1)
+	defer p.close()
+	pl, err := a.plan(p.work, in.Plan)
+	if err != nil {
+		return contract.PlanRolloutsResult{}, err
+	}
+	var out contract.PlanRolloutsResult
+	for _, s := range pl.RolloutSets() {
+		if _, err := pl.Arm(s.Arm); err != nil {
+			return out, fail(contract.ErrTypeSpec, "%w", err)
+		}
+		out.Sets = append(out.Sets, contract.RolloutSet{Index: s.Index, Name: s.Name(), Card: s.Card.Name, Policy: s.Policy, Arm: s.Arm, Repeat: s.Repeat})
+	}
+	return out, nil
+}
+
+// FindRollouts says which rollouts the records do not bring to their end.
+func (a *Activities) FindRollouts(ctx context.Context, in contract.FindRolloutsInput) (contract.FindRolloutsResult, error) {
+	p := a.beat(ctx, in.End-in.Begin)
+	defer p.close()
+	var out contract.FindRolloutsResult
+	for item := in.Begin; item < in.End; item++ {
+		if err := p.next(); err != nil {
+			return out, err
+		}
+		r, err := a.rollout(p.work, in.Range.Input(item, 0))
+		if err != nil {
+			return out, err
+		}
+		_, done, err := a.follow(p.work, r, &tally{})
+		if err != nil {
+			return out, err
+		}
+		if !done {
+			out.Missing = append(out.Missing, item)
+		}
+		p.step(1)
+	}
+	return out, nil
+}
+
+// pageRollouts is the number of rollouts on a page.
+const pageRollouts = 64
+
+// CloseRollouts makes the documents of a set from the records alone: pages of rollouts with their
+// reward terms, and the accounts of their calls. What a workflow knows beside that, why a call
+// failed, only names the reason of a rollout that has no end.
+func (a *Activities) CloseRollouts(ctx context.Context, in contract.CloseRolloutsInput) (contract.RolloutsResult, error) {
+	p := a.beat(ctx, in.Range.Items)
+	defer p.close()
+	var out contract.RolloutsResult
+	failed := map[int]string{}
+	for _, f := range in.Failed {
+		failed[f.Item] = f.Type
+	}
+	pl, err := a.plan(p.work, in.Range.Plan)
+	if err != nil {
+		return out, err
+	}
+	store := a.opts.Store.ForClass(pl.Class())
+	t := &tally{effort: effort{reproduction: in.Range.Reproduction, id: in.Range.Reproduction}}
+	pages, calls := contract.Packed{Items: []contract.PackItem{}}, contract.Packed{Items: []contract.PackItem{}}
+	for begin := 0; begin < in.Range.Items; begin += pageRollouts {
+		doc := contract.RolloutsDoc{Format: contract.RolloutsFormat, Set: in.Range.Set.Name}
+		acc := newAccount()
+		for item := begin; item < min(begin+pageRollouts, in.Range.Items); item++ {
+			if err := p.next(); err != nil {
+				return out, err
+			}
+			d, err := a.closeRollout(p.work, in.Range, item, failed[item], t, &acc)
+			if err != nil {
+				return out, err
+			}
+			doc.Rollouts = append(doc.Rollouts, d)
+			countRollout(&out.Totals, &d)
+			p.step(1)
+		}
+		out.Totals.Calls = contract.AddCounts(out.Totals.Calls, acc.kinds)
+		account := acc.doc(contract.DialogueRange{})
+		account.Set = in.Range.Set.Name
+		for _, page := range []struct {
+			to        *contract.Packed
+			doc       any
+			mediaType string
+		}{{&pages, doc, contract.RolloutsMediaType}, {&calls, account, contract.CallsMediaType}} {
+			ref, err := putJSON(p.work, store, page.doc, page.mediaType)
+			if err != nil {
+				return out, err
+			}
+			page.to.Items = append(page.to.Items, contract.PackItem{Index: len(page.to.Items), Ref: ref})
+		}
+	}
+	set := contract.RolloutSetDoc{Format: contract.RolloutSetFormat, Questions: in.Range.Questions, Set: in.Range.Set}
+	if set.Pages, err = putJSON(p.work, a.opts.Store, pages, contract.PackMediaType); err != nil {
+		return out, err
+	}
+	if out.Calls, err = putJSON(p.work, a.opts.Store, calls, contract.PackMediaType); err != nil {
+		return out, err
+	}
+	out.Steps = t.totals
+	out.Doc, err = putJSON(p.work, a.opts.Store, set, contract.RolloutSetMediaType)
+	return out, err
+}
+
+func countRollout(t *contract.RolloutTotals, d *contract.RolloutDoc) {
+	t.Rollouts++
+	if d.Undetermined != "" {
+		t.Undetermined++
+		t.Reasons = contract.AddCount(t.Reasons, d.Undetermined, 1)
+		return
+	}
+	t.Done++
+	t.Endings = contract.AddCount(t.Endings, d.Outcome.Ending, 1)
+}
+
+// closeRollout walks one rollout over the records and describes it.
+func (a *Activities) closeRollout(ctx context.Context, rg contract.RolloutRange, item int, why string, t *tally, acc *account) (contract.RolloutDoc, error) {
+	r, err := a.rollout(ctx, rg.Input(item, 0))
+	if err != nil {
+		return contract.RolloutDoc{}, err
+	}
+	k, done, err := a.follow(ctx, r, t)
+	if err != nil {
+		return contract.RolloutDoc{}, err
+	}
+	for _, c := range r.accounts {
+		acc.add(c.key, c.count)
+	}
+	d := contract.RolloutDoc{Item: item, Ending: string(r.Ending), Calls: r.calls}
+	if d.Calls == nil {
+		d.Calls = []contract.RolloutCall{}
+	}
+	if !done {
+		if d.Undetermined = why; why == "" {
+			d.Undetermined = callMissing
+		}
+		if !k.missing.IsZero() {
+			n, err := ledger.Attempted(ctx, a.opts.Store, k.missing)
+			if err != nil {
+				return d, err
+			}
+			if n.Attempts > 0 {
+				n.Kind = k.kind
+				acc.open[k.missing] = n
+			}
+		}
+	}
+	d.Trajectory = r.arm.Agent.Trajectory(r.Rollout)
+	if done && r.arm.Agent.Direct == "" {
+		score := xragent.ScoreTrajectory(d.Trajectory, r.plan.Spec.Agent.Reward.Setting())
+		d.Score = &score
+	}
+	d.Outcome, err = r.outcome(rg.Set, d.Undetermined)
+	return d, err
+}
+
+// outcome is the row of the rollout in tables.
+func (r *rollout) outcome(set contract.RolloutSet, undetermined string) (xragent.Outcome, error) {
+	direct := r.arm.Agent.Direct != ""
+	o := xragent.Outcome{
+		Item: r.item.ID, Config: configOf(r.plan.Spec.Agent.Policies[set.Policy].Role, set), Arm: set.Arm, Policy: set.Card, Repeat: set.Repeat,
+		Ending: string(r.Ending),
+	}
+	if undetermined != "" {
+		o.Undetermined, o.Why = true, undetermined
+		return o, o.Validate()
+	}
+	if r.terminal != "" {
+		o.Ending = string(r.terminal)
+	}
+	if r.Turn1 != nil && !direct {
+		o.Calls = xragent.CalledTools(*r.Turn1, r.arm.Agent.Routed)
+	}
+	if b := r.Measurement; b != nil {
+		o.Gated, o.Withheld, o.ViewOK = true, b.Reason, r.viewOK
+	}
+	scorer, err := benchmarks.ParseScorer(r.plan.Spec.Agent.Scorer)
+	if err != nil {
+		return o, fail(contract.ErrTypeSpec, "%w", err)
+	}
+	form := benchmarks.TagOnly
+	switch {
+	case direct:
+		o.Reply, form = r.Turn1.Text, benchmarks.Cascade
+	case r.Turn2 != nil:
+		o.Reply = r.Turn2.Text
+	}
+	read := scorer.Score(r.item.Question, o.Reply, form)
+	o.Answer, o.Unparsed, o.Correct = read.Answer, read.Unparsed, read.Correct
+	return o, o.Validate()
+}
+
+// correct reports whether a finished rollout gave the right answer.
+func (r *rollout) correct() bool {
+	o, err := r.outcome(contract.RolloutSet{Policy: r.in.Policy, Card: r.card.Name, Arm: r.in.Arm}, "")
+	return err == nil && o.Correct
+}
+
+// configOf names the configuration that a set counts in: the paper's where the policy's role and
+// the arm are of one, else policy and arm.
+func configOf(role string, set contract.RolloutSet) string {
+	for _, c := range xragent.Configurations() {
+		if role != "" && c.Policy == role && c.Arm == set.Arm {
+			return c.Name
+		}
+	}
+	return set.Card + "/" + set.Arm
+}
