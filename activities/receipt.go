@@ -68,6 +68,17 @@ func (a *Activities) WriteReceipt(ctx context.Context, in contract.ReceiptInput)
 			r.Determinism = recordedAnswers
 		}
 	}
+	if e := in.Rollouts; e != nil {
+		r.Questions, r.RolloutSets, r.AgentTables, r.Rollouts = e.Questions.Questions, e.Sets, e.Tables.Summary, &e.Totals
+		r.Accounts = e.Calls
+		r.ResultDigest, r.Results = e.Tables.ResultDigest, e.Tables.Results
+		if r.Calls, r.Tokens, r.Cost, err = a.callsOf(p, e.Calls); err != nil {
+			return contract.ReceiptResult{}, err
+		}
+		if r.Determinism == bitExact {
+			r.Determinism = recordedAnswers
+		}
+	}
 	if wrong := r.Check(); len(wrong) > 0 {
 		return contract.ReceiptResult{}, fail(contract.ErrTypeExhausted, "the receipt does not add up: %s", strings.Join(wrong, "; "))
 	}
@@ -75,6 +86,9 @@ func (a *Activities) WriteReceipt(ctx context.Context, in contract.ReceiptInput)
 	if e := in.Evaluation; e != nil {
 		roots = append(roots, e.Tables.Summary)
 		roots = append(append(roots, e.Evaluations...), e.Calls...)
+	}
+	if e := in.Rollouts; e != nil {
+		roots = append(append(append(roots, r.AgentTables), e.Sets...), e.Calls...)
 	}
 	roots = slices.DeleteFunc(roots, artifacts.Ref.IsZero)
 	if r.Incomplete() {
@@ -117,6 +131,9 @@ func receipt(pl *derive.Plan, in contract.ReceiptInput) *contract.Receipt {
 	}
 	if in.Evaluation != nil {
 		totals.Add(in.Evaluation.Tables.Totals)
+	}
+	if in.Rollouts != nil {
+		totals.Add(in.Rollouts.Tables.Totals)
 	}
 	m := in.Ingest.Manifest
 	r := &contract.Receipt{

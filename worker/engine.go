@@ -78,46 +78,59 @@ func (e *engines) get(ctx context.Context, p *experiments.Plan) (*activities.Eng
 	return e.now, nil
 }
 
-// card puts card and weights of a model into the cache folder and loads the card from
-// there. Files are named by digest, so what is there is right or damaged, never old.
+// card lays out a model's files and loads its card from there.
 func (e *engines) card(ctx context.Context, m *experiments.Model) (*segment.Card, error) {
-	dir := filepath.Join(e.opts.Cache, "models", m.Card.Digest.Hex()[:16])
+	return layOut(ctx, e.opts, m, func(file string) (*segment.Card, string, func() error, error) {
+		card, err := segment.LoadCard(file)
+		if err != nil {
+			return nil, "", nil, err
+		}
+		return card, card.File, card.Verify, nil
+	})
+}
+
+// layOut puts card and weights of a model into the cache folder and loads the card from there.
+// Files are named by digest, so what is there is right or damaged, never old. load returns the
+// card, the name of its weights and what verifies them.
+func layOut[Card any](ctx context.Context, o Options, m *experiments.Model, load func(file string) (card Card, weights string, verify func() error, err error)) (Card, error) {
+	var none Card
+	dir := filepath.Join(o.Cache, "models", m.Card.Digest.Hex()[:16])
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
+		return none, err
 	}
 	file := filepath.Join(dir, "card.yaml")
-	if err := e.fetch(ctx, m.Card, file); err != nil {
-		return nil, err
+	if err := fetch(ctx, o.Store, m.Card, file); err != nil {
+		return none, err
 	}
-	card, err := segment.LoadCard(file)
+	card, name, verify, err := load(file)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
-	if !filepath.IsLocal(filepath.FromSlash(card.File)) {
-		return nil, fmt.Errorf("model card %s: file %q is not below the card", m.Name, card.File)
+	if !filepath.IsLocal(filepath.FromSlash(name)) {
+		return none, fmt.Errorf("model card %s: file %q is not below the card", m.Name, name)
 	}
-	weights := filepath.Join(dir, filepath.FromSlash(card.File))
+	weights := filepath.Join(dir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(weights), 0o755); err != nil {
-		return nil, err
+		return none, err
 	}
-	if err := e.fetch(ctx, m.Weights, weights); err != nil {
-		return nil, err
+	if err := fetch(ctx, o.Store, m.Weights, weights); err != nil {
+		return none, err
 	}
-	if err := card.Verify(); err != nil {
+	if err := verify(); err != nil {
 		// A damaged copy is fetched once more; the card's digest decides.
-		if err := errors.Join(os.Remove(weights), e.fetch(ctx, m.Weights, weights)); err != nil {
-			return nil, err
+		if err := errors.Join(os.Remove(weights), fetch(ctx, o.Store, m.Weights, weights)); err != nil {
+			return none, err
 		}
 	}
 	return card, nil
 }
 
 // fetch writes a blob to path, unless a file of its size is there.
-func (e *engines) fetch(ctx context.Context, ref artifacts.Ref, path string) error {
+func fetch(ctx context.Context, store *artifacts.Repository, ref artifacts.Ref, path string) error {
 	if info, err := os.Stat(path); err == nil && info.Size() == ref.Size {
 		return nil
 	}
-	from, err := e.opts.Store.Open(ctx, ref)
+	from, err := store.Open(ctx, ref)
 	if err != nil {
 		return fmt.Errorf("fetch model file: %w", err)
 	}

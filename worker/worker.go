@@ -83,6 +83,7 @@ type Options struct {
 type Worker struct {
 	workers []worker.Worker
 	engines *engines
+	viewers *viewers
 	digests *digestCache
 	askers  *askers
 }
@@ -104,7 +105,7 @@ func Start(o Options) (*Worker, error) {
 		return nil, errors.New("worker: Options need Client, Store, Name and Cache")
 	}
 	o.defaults()
-	w := &Worker{engines: &engines{opts: o}}
+	w := &Worker{engines: &engines{opts: o}, viewers: &viewers{opts: o}}
 	var err error
 	if w.digests, err = openDigests(filepath.Join(o.Cache, digestsFile), o.Roots, o.Log); err != nil {
 		return nil, err
@@ -114,7 +115,7 @@ func Start(o Options) (*Worker, error) {
 	}
 	acts, err := activities.New(activities.Options{
 		Store: o.Store, Owner: localhost.New().Owner(artifacts.Owner{Worker: o.Name}), Now: time.Now, Data: o.Data,
-		Engine: w.engines.get, Cache: o.Cache, CopyInputs: o.CopyInputs, Digests: w.digests, Code: o.Code,
+		Engine: w.engines.get, Viewer: w.viewers.get, Cache: o.Cache, CopyInputs: o.CopyInputs, Digests: w.digests, Code: o.Code,
 		Environment: Environment(),
 		Log:         o.Log, Stall: o.Stall, Ahead: o.Ahead, Fault: o.Fault, Reporters: o.Reporters,
 		Endpoint: w.askers.endpoint,
@@ -189,6 +190,7 @@ func Register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(workflows.Stage, workflow.RegisterOptions{Name: contract.Stage.Name})
 	r.RegisterWorkflowWithOptions(workflows.Evaluation, workflow.RegisterOptions{Name: contract.Evaluation.Name})
 	r.RegisterWorkflowWithOptions(workflows.Dialogues, workflow.RegisterOptions{Name: contract.Dialogues.Name})
+	r.RegisterWorkflowWithOptions(workflows.Rollouts, workflow.RegisterOptions{Name: contract.Rollouts.Name})
 }
 
 // Preload loads the model of a plan, so that a model, library or provider that cannot
@@ -197,7 +199,10 @@ func (w *Worker) Preload(ctx context.Context, p *experiments.Plan) error {
 	if p.Model == nil {
 		return nil
 	}
-	_, err := w.engines.get(ctx, p)
+	if _, err := w.engines.get(ctx, p); err != nil || p.View == nil {
+		return err
+	}
+	_, err := w.viewers.get(ctx, p)
 	return err
 }
 
@@ -220,7 +225,7 @@ func (w *Worker) Stop() error {
 		<-done
 	}
 	<-asking
-	return errors.Join(asked, w.engines.close(), w.digests.close())
+	return errors.Join(asked, w.engines.close(), w.viewers.close(), w.digests.close())
 }
 
 // DisableStickyCache makes every workflow task replay its whole history: a test of

@@ -16,9 +16,17 @@ func callModel(ctx workflow.Context, d contract.DialoguesInput, in contract.AskI
 	if in.Call.Kind != cxreasonbench.CallModel {
 		model = d.Evaluation.Judge
 	}
-	t := d.Common.Tuning
-	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue:              contract.QueueAsk(d.Common.Queue, model),
+	ctx = asking(ctx, d.Common, model)
+	var out contract.AskResult
+	err := workflow.ExecuteActivity(ctx, contract.Ask.Name, in).Get(ctx, &out)
+	return out, err
+}
+
+// asking returns the options of what asks a model.
+func asking(ctx workflow.Context, c contract.Common, card string) workflow.Context {
+	t := c.Tuning
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue:              contract.QueueAsk(c.Queue, card),
 		ScheduleToCloseTimeout: t.Calls.Patience,
 		StartToCloseTimeout:    t.Calls.Attempt,
 		HeartbeatTimeout:       t.Calls.Heartbeat,
@@ -30,9 +38,6 @@ func callModel(ctx workflow.Context, d contract.DialoguesInput, in contract.AskI
 			NonRetryableErrorTypes: contract.Permanent(),
 		},
 	})
-	var out contract.AskResult
-	err := workflow.ExecuteActivity(ctx, contract.Ask.Name, in).Get(ctx, &out)
-	return out, err
 }
 
 // fatalCall reports whether an error of this type is about every call, not about one: it ends

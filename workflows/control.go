@@ -134,6 +134,9 @@ func (r *reproduction) tell(ctx workflow.Context) {
 	if r.gate.state == g {
 		r.evaluate.family.tell(ctx)
 	}
+	if r.gate.state == g {
+		r.agent.family.tell(ctx)
+	}
 }
 
 func (r *reproduction) stateNow() string {
@@ -151,6 +154,10 @@ func (r *reproduction) progress() (contract.Progress, error) {
 	p := contract.Progress{
 		Reproduction: r.in.Reproduction, State: r.stateNow(), Gate: r.gate.state, Started: r.in.Launched,
 		Quarantined: contract.Total(r.in.Ingest.Manifest.Quarantined),
+	}
+	if r.in.Questions != nil {
+		p.Stages, p.Benchmark = r.agentProgress(), r.in.Questions.Questions
+		return p, nil
 	}
 	m := r.in.Ingest.Manifest
 	p.Stages = append(p.Stages, contract.StageProgress{

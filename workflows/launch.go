@@ -17,6 +17,9 @@ import (
 func Launch(ctx workflow.Context, in contract.LaunchInput) (contract.LaunchResult, error) {
 	c := in.Common
 	started := workflow.Now(ctx)
+	if c.Agent {
+		return launchQuestions(ctx, in)
+	}
 	if c.Benchmark == experiments.SourceRelease {
 		return launchRelease(ctx, c, started)
 	}

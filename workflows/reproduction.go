@@ -20,6 +20,7 @@ type reproduction struct {
 	shards    []shard
 	summary   contract.SummariseResult
 	evaluate  evaluate
+	agent     agent
 	state     string
 }
 
@@ -36,7 +37,7 @@ type shard struct {
 func Reproduction(ctx workflow.Context, in contract.ReproductionInput) (contract.ReproductionResult, error) {
 	r := &reproduction{in: in, state: contract.StateRunning}
 	r.gate.state.Budget = in.Common.Tuning.Calls.Budget
-	r.evaluate.family = family{gate: &r.gate}
+	r.evaluate.family, r.agent.family = family{gate: &r.gate}, family{gate: &r.gate}
 	for begin := 0; begin < in.Ingest.Manifest.Windows; begin += in.Common.Tuning.Shard {
 		end := min(begin+in.Common.Tuning.Shard, in.Ingest.Manifest.Windows)
 		r.shards = append(r.shards, shard{begin: begin, end: end, active: map[string]string{}, done: map[string]contract.StageResult{}})
@@ -89,6 +90,14 @@ func (r *reproduction) run(ctx workflow.Context) (contract.ReproductionResult, e
 	}
 	out := contract.ReproductionResult{ResultDigest: r.summary.ResultDigest}
 	var asked *contract.ReceiptEvaluation
+	var rolled *contract.ReceiptRollouts
+	if r.in.Questions != nil {
+		var err error
+		if rolled, err = r.runAgent(ctx, &totals); err != nil {
+			return contract.ReproductionResult{}, err
+		}
+		out.ResultDigest = rolled.Tables.ResultDigest
+	}
 	if r.evaluates() {
 		var err error
 		if asked, err = r.runEvaluation(ctx, outputs); err != nil {
@@ -104,6 +113,7 @@ func (r *reproduction) run(ctx workflow.Context) (contract.ReproductionResult, e
 	receipt, err := call(ctx, c, cpu, contract.WriteReceipt, contract.ReceiptInput{
 		Common: c, Reproduction: r.in.Reproduction, Ingest: r.in.Ingest, Summary: r.summary, Outputs: outputs,
 		Totals: totals, Redone: redone, Launched: r.in.Launched, Ended: workflow.Now(ctx), Benchmark: r.evaluate.benchmark.Benchmark, Evaluation: asked,
+		Rollouts: rolled,
 	})
 	if err != nil {
 		return contract.ReproductionResult{}, err

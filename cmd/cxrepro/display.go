@@ -138,8 +138,13 @@ func stageUnit(s contract.StageProgress) string {
 		return ""
 	case contract.StageBenchmark:
 		return " cases"
-	case contract.StageEvaluate:
+	case contract.StageQuestions:
+		return " questions"
+	case contract.StageEvaluate, contract.StageRollouts:
 		text := " dialogues"
+		if s.Stage == contract.StageRollouts {
+			text = " rollouts"
+		}
 		if s.Calls > 0 {
 			text += fmt.Sprintf(", %d calls", s.Calls)
 		}

@@ -106,7 +106,7 @@ func strangers(p *experiments.Plan, served *endpoint.Set) string {
 
 // modelCards are the models that a plan asks, the judge last.
 func modelCards(p *experiments.Plan) []*experiments.ModelCard {
-	if p.Spec.Evaluation == nil {
+	if p.Spec.Evaluation == nil && p.Spec.Agent == nil {
 		return nil
 	}
 	var out []*experiments.ModelCard
@@ -115,6 +115,9 @@ func modelCards(p *experiments.Plan) []*experiments.ModelCard {
 	}
 	if p.Judge != nil {
 		out = append(out, p.Judge)
+	}
+	if p.Lookup != nil {
+		out = append(out, p.Lookup)
 	}
 	return out
 }

@@ -39,7 +39,7 @@ func launch(ctx context.Context, c client.Client, p *planned, queue string, tuni
 func commonOf(p *planned, queue string, tuning contract.Tuning) contract.Common {
 	return contract.Common{
 		Plan: p.plan, Spec: p.id, Paper: p.spec.Paper, DataUse: p.spec.Dataset.DataUse, Queue: queue,
-		Tuning: tuning.WithDefaults(), Benchmark: benchmarkOf(p),
+		Tuning: tuning.WithDefaults(), Benchmark: benchmarkOf(p), Agent: p.spec.Agent != nil,
 	}
 }
 

@@ -41,6 +41,9 @@ func (a *app) printOutcome(ctx context.Context, store *artifacts.Repository, r *
 // printAsked ends the output of a reproduction that asked models: the paper's summary
 // tables beside the published figures, and where the whole report is.
 func (a *app) printAsked(ctx context.Context, store *artifacts.Repository, r *contract.Receipt) error {
+	if !r.AgentTables.IsZero() {
+		return a.printAgent(ctx, store, r)
+	}
 	if r.Tables.IsZero() {
 		return nil
 	}

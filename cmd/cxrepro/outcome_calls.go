@@ -10,15 +10,19 @@ import (
 	"cxrepro/internal/cxreasonbench"
 )
 
-// callRows prints what an evaluation took: dialogues, calls, tokens and money.
+// callRows prints what an evaluation or an agent took: dialogues or rollouts, calls, tokens and money.
 func callRows(row func(name, format string, args ...any), r *contract.Receipt) {
-	d, c := r.Dialogues, r.Calls
-	if d == nil || c == nil {
+	d, t, c := r.Dialogues, r.Rollouts, r.Calls
+	switch {
+	case c == nil:
 		return
-	}
-	row("dialogues", "%d = %d done%s + %d undetermined%s", d.Dialogues, d.Done, inBrackets(d.Ends), d.Undetermined, inBrackets(d.Reasons))
-	if d.Waiting > 0 {
-		row("", "path 2 of %d tasks waits for path 1", d.Waiting)
+	case d != nil:
+		row("dialogues", "%d = %d done%s + %d undetermined%s", d.Dialogues, d.Done, inBrackets(d.Ends), d.Undetermined, inBrackets(d.Reasons))
+		if d.Waiting > 0 {
+			row("", "path 2 of %d tasks waits for path 1", d.Waiting)
+		}
+	case t != nil:
+		row("rollouts", "%d = %d done%s + %d undetermined%s", t.Rollouts, t.Done, inBrackets(t.Endings), t.Undetermined, inBrackets(t.Reasons))
 	}
 	row("calls", "%d needed = %d run + %d reused; %d repeated; %d requests sent%s", c.Needed, c.Run, c.Reused, c.Repeated, c.Attempts, inBrackets(c.Failures))
 	for _, k := range c.ByKind {
@@ -65,6 +69,10 @@ const retryVerdicts = "--set 'evaluation.retry={outcomes: [" + cxreasonbench.Jud
 // undetermined says that cases have no result, and how they get one: what never was recorded is
 // asked by the same command, a recorded verdict that nobody can read only in a new round.
 func (a *app) undetermined(r *contract.Receipt) error {
+	if t := r.Rollouts; t != nil {
+		return &exitError{Code: exitQuarantined, Err: fmt.Errorf("%d rollouts are undetermined: %s", t.Undetermined, countList(t.Reasons)),
+			Hint: "they are in no denominator, and the tables are not complete; " + askMissing(t.Reasons)}
+	}
 	d := r.Dialogues
 	text := fmt.Sprintf("%d dialogues are undetermined: %s", d.Undetermined, countList(d.Reasons))
 	if d.Waiting > 0 {

@@ -92,6 +92,10 @@ func (a *app) pinSpec(ctx context.Context, store *artifacts.Repository, spec *ex
 			return pins, err
 		}
 	}
+	if spec.Agent != nil {
+		err = a.pinAgent(ctx, store, spec, dir, f, &pins)
+		return pins, err
+	}
 	e := spec.Evaluation
 	if e == nil {
 		return pins, nil
@@ -114,7 +118,7 @@ func (a *app) pinCard(dir, name string, f planFlags) (*experiments.ModelCard, er
 	path := beside(dir, name)
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, usageError("evaluation.models and evaluation.judge name model cards, relative to the spec", "model card: %v", err)
+		return nil, usageError("evaluation.models, evaluation.judge, agent.policies and agent.lookup name model cards, relative to the spec", "model card: %v", err)
 	}
 	card, err := experiments.ParseModelCard(path, data)
 	if err != nil {
@@ -191,31 +195,37 @@ func (a *app) pinMasks(ctx context.Context, store *artifacts.Repository, spec *e
 	if err != nil {
 		return nil, modelError(err)
 	}
-	if err := experiments.CheckMasks(spec, card.Structures()); err != nil {
-		return nil, usageError("correct the spec; nothing was started", "%v", err)
+	if spec.Agent == nil { // the global filter takes no part in what an agent is asked
+		if err := experiments.CheckMasks(spec, card.Structures()); err != nil {
+			return nil, usageError("correct the spec; nothing was started", "%v", err)
+		}
 	}
 	id, err := card.Identity(spec.Masks.Provider)
 	if err != nil {
 		return nil, usageError("correct masks.provider", "%v", err)
 	}
 	m := &experiments.Model{Name: card.Name, Settings: id.Settings, Preprocessing: id.Preprocessing}
-	if m.Card, err = store.PutFile(ctx, path, cardMediaType); err != nil {
-		return nil, storeError(err)
-	}
-	weights := card.File
-	if !filepath.IsAbs(weights) {
-		weights = filepath.Join(filepath.Dir(path), filepath.FromSlash(card.File))
-	}
-	if m.Weights, err = store.PutFile(ctx, weights, weightsMediaType); err != nil {
-		return nil, storeError(err)
-	}
-	if m.Weights.Digest != id.Model {
-		return nil, fmt.Errorf("model file %s changed while it was stored", card.File)
+	if err := storeModel(ctx, store, m, path, card.File, id.Model); err != nil {
+		return nil, err
 	}
 	if notice := card.Licence.Notice; notice != "" {
 		a.say(fmt.Sprintf("model %s (%s): %s", card.Name, card.Licence.Name, notice))
 	}
 	return m, nil
+}
+
+// storeModel stores card and weights of a model, which must be those that the card names.
+func storeModel(ctx context.Context, store *artifacts.Repository, m *experiments.Model, path, weights string, want artifacts.Digest) (err error) {
+	if m.Card, err = store.PutFile(ctx, path, cardMediaType); err != nil {
+		return storeError(err)
+	}
+	if m.Weights, err = store.PutFile(ctx, beside(filepath.Dir(path), weights), weightsMediaType); err != nil {
+		return storeError(err)
+	}
+	if m.Weights.Digest != want {
+		return fmt.Errorf("model file %s changed while it was stored", weights)
+	}
+	return nil
 }
 
 // modelError explains a model that cannot be used here.

@@ -51,7 +51,7 @@ func lookReproduction(ctx context.Context, c client.Client, reproduction string)
 	}
 	for i := range v.Stages {
 		s := &v.Stages[i]
-		evaluations := s.Stage == contract.StageEvaluate
+		evaluations := s.Stage == contract.StageEvaluate || s.Stage == contract.StageRollouts
 		dialogues := v.addActive(ctx, c, s, s.Active, evaluations)
 		v.addActive(ctx, c, s, dialogues, false)
 		s.Items = atMost(s.Items, s.ItemsAll)

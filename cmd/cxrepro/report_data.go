@@ -42,23 +42,36 @@ const answersKept = 20000
 //
 // Errors: usage errors that name what there is.
 func (a *app) openEvaluation(ctx context.Context, which string) (*evaluated, error) {
-	store, list, err := a.remembers(ctx)
+	store, r, err := a.openChosen(ctx, which, hasTables)
 	if err != nil {
 		return nil, err
 	}
-	r, err := chooseReproduction(list, which, hasTables)
+	return loadEvaluation(ctx, store, r.receipt)
+}
+
+// openReported finds a reproduction that has tables of models, of an evaluation or of an agent.
+func (a *app) openReported(ctx context.Context, which string) (*artifacts.Repository, *remembered, error) {
+	return a.openChosen(ctx, which, func(r *remembered) bool { return hasTables(r) || hasAgentTables(r) })
+}
+
+func (a *app) openChosen(ctx context.Context, which string, fits func(r *remembered) bool) (*artifacts.Repository, *remembered, error) {
+	store, list, err := a.remembers(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := chooseReproduction(list, which, fits)
 	switch {
 	case err != nil:
-		return nil, err
-	case hasTables(r):
-		return loadEvaluation(ctx, store, r.receipt)
+		return nil, nil, err
+	case fits(r):
+		return store, r, nil
 	case r.asks:
-		return nil, usageError("the same `cxrepro run` goes on with it; `cxrepro status "+r.ID+"` shows how far it is",
+		return nil, nil, usageError("the same `cxrepro run` goes on with it; `cxrepro status "+r.ID+"` shows how far it is",
 			"reproduction %s (%s) has no tables yet: they are made when every model was asked", r.ID, r.Name)
 	case which == latest:
-		return nil, usageError("run an experiment with an evaluation, for example `cxrepro demo`", "no reproduction here has asked a model")
+		return nil, nil, usageError("run an experiment with an evaluation, for example `cxrepro demo`", "no reproduction here has asked a model")
 	}
-	return nil, usageError("`cxrepro status "+r.ID+"` prints its tables", "reproduction %s (%s) asks no model", r.ID, r.Name)
+	return nil, nil, usageError("`cxrepro status "+r.ID+"` prints its tables", "reproduction %s (%s) asks no model", r.ID, r.Name)
 }
 
 // hasTables fits a reproduction that asked models, finished or with undetermined cases.

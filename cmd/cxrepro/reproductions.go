@@ -97,7 +97,7 @@ func rememberedReceipt(ctx context.Context, store *artifacts.Repository, ref art
 		return nil, fmt.Errorf("receipt %s: %w", ref, err)
 	}
 	k := known{ID: r.Reproduction, Name: r.Name, State: stateUnfinished, Started: r.Launched, Closed: &r.Ended, Paper: r.Paper, DataUse: r.DataUse}
-	return &remembered{known: k, receipt: &r, ref: ref, asks: !r.Tables.IsZero()}, nil
+	return &remembered{known: k, receipt: &r, ref: ref, asks: !r.Tables.IsZero() || !r.AgentTables.IsZero()}, nil
 }
 
 // rememberedPin reads what an open pin keeps: the receipt of a reproduction with
@@ -113,7 +113,7 @@ func rememberedPin(ctx context.Context, store *artifacts.Repository, id string, 
 		return nil, err
 	}
 	k := known{ID: id, Name: spec.Name, State: stateUnfinished, Started: p.Created, Paper: spec.Paper, DataUse: spec.Dataset.DataUse}
-	return &remembered{known: k, asks: spec.Evaluation != nil}, nil
+	return &remembered{known: k, asks: spec.Evaluation != nil || spec.Agent != nil}, nil
 }
 
 var (

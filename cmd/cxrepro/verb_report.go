@@ -181,7 +181,14 @@ func (a *app) report(ctx context.Context, which string, f reportFlags) error {
 	if err != nil {
 		return err
 	}
-	e, err := a.openEvaluation(ctx, which)
+	store, r, err := a.openReported(ctx, which)
+	if err != nil {
+		return err
+	}
+	if hasAgentTables(r) {
+		return a.reportAgent(ctx, store, r.receipt, f)
+	}
+	e, err := loadEvaluation(ctx, store, r.receipt)
 	if err != nil {
 		return err
 	}

@@ -203,6 +203,9 @@ func needData(p *planned, values []string) error {
 		return err
 	}
 	names := []string{p.spec.Dataset.Name}
+	if p.spec.Dataset.Quiz != nil {
+		names = nil // drawn, not read
+	}
 	if b := p.spec.Benchmark; b != nil && b.Source == experiments.SourceRelease {
 		names = append(names, b.Radiographs)
 	}

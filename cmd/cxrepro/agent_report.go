@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+
+	"cxrepro/artifacts"
+	"cxrepro/internal/contract"
+	tables "cxrepro/internal/report"
+	"cxrepro/internal/report/agent"
+	"cxrepro/internal/report/evaluation"
+)
+
+// hasAgentTables fits a reproduction of an agent, finished or with undetermined rollouts.
+func hasAgentTables(r *remembered) bool { return r.receipt != nil && !r.receipt.AgentTables.IsZero() }
+
+// agentTables reads the figures of an agent's reproduction, and makes its tables.
+func agentTables(ctx context.Context, store *artifacts.Repository, r *contract.Receipt) (*contract.AgentTables, []*tables.Table, error) {
+	t := &contract.AgentTables{}
+	if err := readJSON(ctx, store, r.AgentTables, t); err != nil {
+		return nil, nil, err
+	}
+	return t, agent.Tables(t), nil
+}
+
+// printAgent ends the output of an agent's reproduction: its tables, and where its report is.
+func (a *app) printAgent(ctx context.Context, store *artifacts.Repository, r *contract.Receipt) error {
+	t, list, err := agentTables(ctx, store, r)
+	if err != nil {
+		return err
+	}
+	to := a.reportFolder(r, "agent.html")
+	var page bytes.Buffer
+	writeAgentPage(&page, r, t, list)
+	_, local := evaluation.ClassNotice(t.Questions.DataUse)
+	if err := writeReport(to, page.Bytes(), local); err != nil {
+		return err
+	}
+	if a.JSON() {
+		a.say("agent report: " + to)
+		return nil
+	}
+	for _, table := range list {
+		fmt.Fprintln(a.out)
+		if err := table.WriteText(a.out); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintf(a.out, "\nagent report %s\n", to)
+	return err
+}
+
+// reportAgent prints or writes the report of an agent's reproduction.
+func (a *app) reportAgent(ctx context.Context, store *artifacts.Repository, r *contract.Receipt, f reportFlags) error {
+	if len(f.tables) > 0 || f.compare != "" || f.claims != "" || f.withPictures || f.cases != 0 || f.pictureMiB != 0 || f.cells {
+		return usageError("leave them out", "--table, --compare, --claims, --cells and the flags of pictures are about evaluations; reproduction %s is an agent's", r.Reproduction)
+	}
+	t, list, err := agentTables(ctx, store, r)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	if err := writeAgent(&out, f.format, r, t, list); err != nil {
+		return err
+	}
+	to := f.out
+	if f.format == "html" && to == "" {
+		to = a.reportFolder(r, "agent.html")
+	}
+	_, local := evaluation.ClassNotice(t.Questions.DataUse)
+	if to != "" {
+		if err := writeReport(to, out.Bytes(), local); err != nil {
+			return err
+		}
+	}
+	switch {
+	case a.JSON():
+		err = json.NewEncoder(a.out).Encode(map[string]any{
+			"reproduction_id": r.Reproduction, "result_digest": r.ResultDigest, "simulated": agent.Simulated(t), "complete": agent.Complete(t),
+			"format": f.format, "out": to, "tables": t,
+		})
+	case to != "":
+		_, err = fmt.Fprintln(a.out, to)
+	default:
+		_, err = a.out.Write(out.Bytes())
+	}
+	if err == nil && r.Incomplete() {
+		err = a.undetermined(r)
+	}
+	return err
+}
+
+func writeAgent(w io.Writer, format string, r *contract.Receipt, t *contract.AgentTables, list []*tables.Table) error {
+	write := map[string]func(*tables.Table, io.Writer) error{
+		"md": (*tables.Table).WriteMarkdown, "csv": (*tables.Table).WriteCSV, "latex": (*tables.Table).WriteLaTeX,
+	}[format]
+	if write == nil {
+		writeAgentPage(w, r, t, list)
+		return nil
+	}
+	for i, table := range list {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		if err := write(table, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// agentStyle is the look of the page: plain, readable on paper and on a dark screen.
+const agentStyle = `body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#1d2733;background:#fff}
+h1{font-size:1.5rem}h2{font-size:1.1rem;margin-top:2.2rem}table{border-collapse:collapse;font-size:.92rem}
+th,td{padding:.3rem .7rem;border-bottom:1px solid #d8dee6;text-align:left;vertical-align:top}.wide{overflow-x:auto}
+p.note{color:#4a5a6a;font-size:.9rem}code{font-size:.85em}
+@media(prefers-color-scheme:dark){body{color:#dde5ee;background:#12181f}th,td{border-color:#2b3947}p.note{color:#9fb0c1}}`
+
+// writeAgentPage writes the report as one page without scripts.
+func writeAgentPage(w io.Writer, r *contract.Receipt, t *contract.AgentTables, list []*tables.Table) {
+	title := html.EscapeString(t.Name)
+	fmt.Fprintf(w, "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><title>%s</title>\n<style>%s</style>\n<h1>%s</h1>\n", title, agentStyle, title)
+	fmt.Fprintf(w, "<p>%s</p>\n<p class=\"note\">reproduction <code>%s</code>, result <code>%s</code></p>\n", html.EscapeString(t.Paper), html.EscapeString(r.Reproduction), r.ResultDigest)
+	for _, table := range list {
+		fmt.Fprintf(w, "<h2>%s</h2>\n<div class=\"wide\">%s</div>\n", html.EscapeString(table.Title), table.HTML())
+	}
+	fmt.Fprintln(w, "</html>")
+}
