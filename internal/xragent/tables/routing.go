@@ -2,8 +2,11 @@ package tables
 
 import (
 	"fmt"
+	"maps"
+	"strconv"
 
 	"cxrepro/internal/stats"
+	"cxrepro/internal/xragent"
 	"cxrepro/internal/xragent/analysis"
 	"cxrepro/internal/xragent/bench"
 )
@@ -123,6 +126,16 @@ func (b *builder) validity() {
 		"Both runs expose the same values on frontal pictures: what differs there is decoding. First repeats.")...)
 }
 
+// protocol are settings that the agent and the default reward have in every experiment.
+func protocol() map[string]string {
+	w := xragent.DefaultReward().Weights
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	return map[string]string{
+		"turns": "2", "grpo.max_aux_calls": strconv.Itoa(xragent.MaxCalls), "reward.R_acc_values": "[0, 1]", "reward.R_format_values": "[0, -1]", "reward.R_cxr_min": "0",
+		"reward.lambda_c": number(w.Evidence), "reward.lambda_t": number(w.Cost), "reward.lambda_t_times_K_max_upper_bound_exclusive": number(w.Cost*xragent.MaxCalls) + " < 1",
+	}
+}
+
 // settings are the paper's constants beside ours.
 func (b *builder) settings() error {
 	b.open(titles[7], "table-7", []string{"setting", "printed in"}, []string{"paper", "ours"})
@@ -140,18 +153,20 @@ func (b *builder) settings() error {
 		w, _ := b.render(words(where))
 		b.t.Add(n, w, p, o)
 	}
+	mine := protocol()
+	maps.Copy(mine, b.in.Settings)
 	seen := map[string]bool{}
 	for _, s := range list {
 		seen[s.Name] = true
-		ours, ok := b.in.Settings[s.Name]
+		ours, ok := mine[s.Name]
 		if !ok {
 			ours = "not set here"
 		}
 		row(s.Name, s.Where, s.Value, ours)
 	}
-	for _, name := range sortedKeys(b.in.Settings) {
+	for _, name := range sortedKeys(mine) {
 		if !seen[name] {
-			row(name, "", "-", b.in.Settings[name])
+			row(name, "", "-", mine[name])
 		}
 	}
 	b.end("The paper's Table 7 is not in the text: its column holds what the text prints elsewhere.",
