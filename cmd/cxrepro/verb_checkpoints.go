@@ -20,10 +20,10 @@ func newCheckpointsCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "checkpoints",
 		Short: "What is known of models' weights: lineage, examples, evaluations",
-		Long: `checkpoints reads the records of checkpoints in the store. A checkpoint is named by 8 or more
+		Long: `checkpoints reads and writes the records of checkpoints in the store. A checkpoint is named by 8 or more
 digits of its weights digest, the digest that model cards name, or by its name.`,
 	}
-	c.AddCommand(newCheckpointsLsCommand(a), newCheckpointsShowCommand(a))
+	c.AddCommand(newCheckpointsAddCommand(a), newCheckpointsLsCommand(a), newCheckpointsShowCommand(a))
 	return c
 }
 

@@ -82,7 +82,7 @@ func (d *Describer) describe(ctx context.Context, spec *experiments.Dataset, man
 	if len(entries) > 0 {
 		grouping = d.Grouping.ID()
 	}
-	known, grouping, err := d.listed(ctx, want, grouping)
+	known, grouping, _, err := d.listed(ctx, want, grouping)
 	if err != nil {
 		return Described{}, err
 	}
@@ -133,23 +133,25 @@ func (d *Describer) entries(ctx context.Context, ref artifacts.Ref, want map[art
 	return out, err
 }
 
-// listed looks the images up in the data sets of the store. Groups are those of one key: the
-// one that is given, else the first that is found.
-func (d *Describer) listed(ctx context.Context, want map[artifacts.Digest]artifacts.Ref, given string) (known map[artifacts.Digest]overlap.Image, grouping string, err error) {
-	sets, err := Datasets(ctx, d.Store)
+// listed looks the images up in the data sets of the store, and returns those that list one.
+// Groups are those of one key: the one that is given, else the first that is found.
+func (r *Recorder) listed(ctx context.Context, want map[artifacts.Digest]artifacts.Ref, given string) (known map[artifacts.Digest]overlap.Image, grouping string, in []Recorded[contract.DatasetEntry], err error) {
+	sets, err := Datasets(ctx, r.Store)
 	if err != nil {
-		return nil, "", err
+		return nil, "", nil, err
 	}
 	known, grouping = map[artifacts.Digest]overlap.Image{}, given
 	for _, s := range sets {
-		list, err := Images(ctx, d.Store, s.Value.Images)
+		list, err := Images(ctx, r.Store, s.Value.Images)
 		if err != nil {
-			return nil, "", err
+			return nil, "", nil, err
 		}
+		lists := false
 		for _, m := range list.Images {
 			if _, ok := want[m.Image]; !ok {
 				continue
 			}
+			lists = true
 			k := known[m.Image]
 			if list.Perceptual == overlap.PerceptualName && k.Perceptual == nil {
 				k.Perceptual = m.Perceptual
@@ -162,8 +164,11 @@ func (d *Describer) listed(ctx context.Context, want map[artifacts.Digest]artifa
 			}
 			known[m.Image] = k
 		}
+		if lists {
+			in = append(in, s)
+		}
 	}
-	return known, grouping, nil
+	return known, grouping, in, nil
 }
 
 // picture is an image whose pixels are looked for.
