@@ -1,0 +1,100 @@
+package quiz
+
+import (
+	"fmt"
+
+	"cxrepro/artifacts"
+	"cxrepro/internal/cxr"
+	"cxrepro/internal/xragent"
+)
+
+// Table is one item laid out for a policy: its picture, what the gate says of it, and the
+// tools. It runs everything in the process, for experiments and for the teacher.
+type Table struct {
+	Agent   xragent.Agent
+	Item    xragent.Item
+	Picture *cxr.Image
+	Bundle  xragent.Bundle
+}
+
+// Played is a rollout with the pictures that its tools made, by digest.
+type Played struct {
+	Rollout xragent.Rollout
+	Ending  xragent.Ending
+	Crops   map[artifacts.Digest][]byte
+}
+
+// Play asks for turns until the rollout ends. ask is called once or twice, in order; it is
+// given what happened so far and everything that is to be sent.
+func (t Table) Play(ask func(Played, xragent.Step) (xragent.Turn, error)) (Played, error) {
+	p := Played{Crops: map[artifacts.Digest][]byte{}, Rollout: xragent.Rollout{ID: t.Item.ID, Question: t.Item.Question, Pictures: t.Item.Images()}}
+	for {
+		step, err := t.Agent.Next(p.Rollout)
+		if err != nil {
+			return p, err
+		}
+		switch {
+		case step.Ending != "":
+			p.Ending = step.Ending
+			return p, nil
+		case step.Turn > 0:
+			turn, err := ask(p, step)
+			if err != nil {
+				return p, fmt.Errorf("%s: turn %d: %w", t.Item.ID, step.Turn, err)
+			}
+			p.Rollout, err = t.Agent.Answered(p.Rollout, turn)
+			if err != nil {
+				return p, err
+			}
+			continue
+		}
+		for _, c := range step.Run {
+			o, err := t.run(c, p)
+			if err != nil {
+				return p, err
+			}
+			if p.Rollout, err = t.Agent.Observed(p.Rollout, o); err != nil {
+				return p, err
+			}
+		}
+		if step.Measure {
+			if p.Rollout, err = t.Agent.Measured(p.Rollout, t.Bundle); err != nil {
+				return p, err
+			}
+		}
+	}
+}
+
+// run runs one call. Without masks, outlines and named regions are errors of the tool.
+func (t Table) run(c xragent.ToolCall, p Played) (xragent.Observation, error) {
+	o := xragent.Observation{Call: c.Number, Name: c.Name, Status: xragent.StatusOK}
+	switch c.Name {
+	case xragent.ToolLookup:
+		if t.Item.Notes == nil {
+			o.Status, o.Text = xragent.StatusError, "no reference book is configured"
+			return o, nil
+		}
+		o := t.Item.NotesFor(c.Conditions)
+		o.Call = c.Number
+		return o, nil
+	case xragent.ToolCrop:
+		box, miss, ok := xragent.CropBox(c, p.Rollout.Results, nil)
+		if !ok {
+			return miss, nil
+		}
+		part, used, err := xragent.Crop(t.Picture, box, xragent.CropOptions{})
+		if err != nil {
+			return o, err
+		}
+		data, err := cxr.EncodePNG(part)
+		if err != nil {
+			return o, err
+		}
+		ref := artifacts.Ref{Digest: artifacts.Sum(data), Size: int64(len(data)), MediaType: "image/png"}
+		p.Crops[ref.Digest] = data
+		o.Box, o.Images = &used, []artifacts.Ref{ref}
+		return o, nil
+	}
+	o.Status, o.Text = xragent.StatusError, "there are no masks of the picture"
+	return o, nil
+}
