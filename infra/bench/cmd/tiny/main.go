@@ -1,0 +1,60 @@
+// Command tiny trains the small policy in one process, without the platform, and prints what
+// it learned (package tiny).
+//
+//	go build -o cxrepro ./cmd/cxrepro
+//	go run -C infra/bench ./cmd/tiny --draw --set S
+//	for s in train held-out; do
+//	    ./cxrepro xragent measure S/$s/*.png --profile calibrated --json > S/$s.measured.jsonl; done
+//	go run -C infra/bench ./cmd/tiny --set S --out R --python PYTHON --seed 1
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"cxrepro/infra/bench/tiny"
+	"cxrepro/internal/xragent/quiz"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "tiny:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) error {
+	o := tiny.Options{}
+	draw := flag.Bool("draw", false, "only draw the question set")
+	pictures := flag.Int("pictures", 500, "pictures of each split, with --draw")
+	setSeed := flag.Uint64("set-seed", 1, "seed of the question set, with --draw")
+	flag.StringVar(&o.Set, "set", "", "folder of the question set")
+	flag.StringVar(&o.Out, "out", "", "folder of the run")
+	flag.StringVar(&o.Python, "python", "python3", "a Python with numpy")
+	flag.StringVar(&o.Trainer, "trainer", "../trainers/tiny", "folder of the trainer")
+	flag.Uint64Var(&o.Seed, "seed", 1, "seed of weights, schedule and draws")
+	flag.IntVar(&o.Examples, "examples", 2000, "examples of the teacher")
+	flag.IntVar(&o.SFTSteps, "sft-steps", 300, "steps of SFT, 16 examples each")
+	flag.IntVar(&o.Rounds, "rounds", 100, "rounds of GRPO, 16 items of 4 draws each")
+	flag.Float64Var(&o.SFTRate, "sft-rate", 3e-3, "learning rate of SFT")
+	flag.Float64Var(&o.Rate, "rate", 1e-3, "learning rate of GRPO")
+	flag.BoolVar(&o.Scale, "scale", false, "scale advantages by the group's deviation")
+	flag.BoolVar(&o.Permute, "permute", false, "permute rewards inside each group")
+	flag.IntVar(&o.HeldOut, "held-out", 2000, "held-out items that are evaluated")
+	flag.Parse()
+	if *draw {
+		for _, s := range []quiz.Split{quiz.Train, quiz.HeldOut} {
+			if err := tiny.Draw(o.Set, *setSeed, s, *pictures); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return tiny.Run(ctx, o)
+}
