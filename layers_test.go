@@ -68,7 +68,7 @@ var layers = []layer{
 		own:    slices.Concat(calls, []string{"internal/compare", "internal/why", "internal/report/scoring"}),
 		denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio", "net/http", "database/sql"}},
 	{name: "picture rules", folders: []string{"internal/lvlm/picture"}, own: append([]string{"internal/lru"}, nouns...), denied: pure},
-	{name: "model adapters", folders: []string{"internal/lvlm/wire", "internal/lvlm/openai", "internal/lvlm/gemini", "internal/lvlm/recorded", "internal/lvlm/endpoint"},
+	{name: "model adapters", folders: []string{"internal/lvlm/wire", "internal/lvlm/openai", "internal/lvlm/gemini", "internal/lvlm/recorded", "internal/lvlm/endpoint", "internal/lvlm/textseg"},
 		own: append([]string{"internal/lvlm/", "internal/lru", "internal/strictyaml"}, nouns...), denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio"}},
 	{name: "attest", folders: []string{"internal/attest"}, own: []string{"internal/attest"}, denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio", "net", "net/http"}},
 	{name: "bundle", folders: []string{"internal/bundle"}, own: append([]string{"internal/bundle", "internal/attest"}, nouns...), denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio", "net", "net/http"}},

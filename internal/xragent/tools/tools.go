@@ -18,6 +18,10 @@ const Version = 1
 // OverlayMaxSide bounds the picture that region_parse returns, pixels.
 const OverlayMaxSide = 1024
 
+// mostTarget is how long a target may be that a finder is asked for, bytes; a policy may write
+// anything.
+const mostTarget = 512
+
 // Source is where pictures and masks are and where new pictures go.
 type Source interface {
 	// Picture returns a picture of the question, decoded.
@@ -126,7 +130,7 @@ func outline(ctx context.Context, s Source, find Finder, ref artifacts.Ref, c xr
 	if structure, known := xragent.ResolveTarget(c.Target, m.Declared); known {
 		return o, m.Mask(structure), nil
 	}
-	if find == nil {
+	if find == nil || len(c.Target) > mostTarget {
 		return o, mask.Mask{}, nil
 	}
 	k, err := find.Find(ctx, ref, c.Target)

@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -142,6 +143,9 @@ func TestFinder(t *testing.T) {
 	crop := d.run(t, find, xragent.ToolCall{Number: 1, Name: xragent.ToolCrop, Region: "nodule"})
 	require.Equal(t, [4]int{250, 500, 375, 750}, *crop.Box)
 	require.Equal(t, xragent.StatusNotFound, d.run(t, find, xragent.ToolCall{Number: 1, Name: xragent.ToolParse, Target: "tumour"}).Status)
+	long := strings.Repeat("nodule ", 100)
+	require.Equal(t, xragent.StatusUnsupported, d.run(t, find, xragent.ToolCall{Number: 1, Name: xragent.ToolParse, Target: long}).Status)
+	require.NotContains(t, find.asked, long)
 	_, err := Visual(t.Context(), d, find, []artifacts.Ref{d.ref}, xragent.ToolCall{Number: 1, Name: xragent.ToolParse, Target: "x"}, nil)
 	require.ErrorContains(t, err, "down", "a failing service is no observation")
 	require.Equal(t, xragent.StatusUnsupported, d.run(t, nil, xragent.ToolCall{Number: 1, Name: xragent.ToolParse, Target: "nodule"}).Status)
