@@ -9,6 +9,7 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -142,7 +143,10 @@ func TestFailures(t *testing.T) {
 		{"no size", says(200, `{"model":"stand-in-1","counts":"1"}`), lvlm.Configured},
 		{"far too large", says(200, `{"model":"stand-in-1","size":[1,100000],"counts":"1"}`), lvlm.Configured},
 		{"runs that do not fit", says(200, `{"model":"stand-in-1","size":[2,2],"counts":"9999"}`), lvlm.Configured},
-		{"stalled", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, lvlm.Transient},
+		{"stalled", func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body) // the server notices a client that left only behind the body
+			<-r.Context().Done()
+		}, lvlm.Transient},
 	} {
 		k := client(t, c.serve, func(o *Options) { o.Timeout = 300 * time.Millisecond })
 		_, err := k.Find(t.Context(), ref, "bright spot")
