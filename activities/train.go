@@ -40,6 +40,7 @@ func (a *Activities) RegisterTrain(r worker.ActivityRegistry) {
 	register(a, r, contract.TrainSegment, a.TrainSegment)
 	register(a, r, contract.OpenRound, a.OpenRound)
 	register(a, r, contract.PlanTraining, a.PlanTraining)
+	register(a, r, contract.CloseRound, a.CloseRound)
 }
 
 // Fault points of a training.

@@ -61,6 +61,8 @@ type Options struct {
 	Getenv    func(string) string
 	// Recorded are model cards whose calls are answered from the ledger alone.
 	Recorded []string
+	// Training runs trainers and serves their checkpoints; nil leaves out that queue.
+	Training *activities.Training
 	// Lease is how long the lease of an endpoint outlives its last renewal. Clocks of workers
 	// may differ by a third of it. Default 15 s.
 	Lease time.Duration
@@ -91,6 +93,10 @@ type Worker struct {
 // deployment names this program's workers to a server that versions them.
 const deployment = "cxrepro"
 
+// trainSlots is how many activities of trainings run at a time; a folder of a run trains one
+// segment at a time whatever this is.
+const trainSlots = 4
+
 // throttle bounds how stale a heartbeat may be that the server has.
 const throttle = 2 * time.Second
 
@@ -118,7 +124,7 @@ func Start(o Options) (*Worker, error) {
 		Engine: w.engines.get, Viewer: w.viewers.get, Cache: o.Cache, CopyInputs: o.CopyInputs, Digests: w.digests, Code: o.Code,
 		Environment: Environment(),
 		Log:         o.Log, Stall: o.Stall, Ahead: o.Ahead, Fault: o.Fault, Reporters: o.Reporters,
-		Endpoint: w.askers.endpoint,
+		Endpoint: w.askers.endpoint, Training: o.Training,
 	})
 	if err != nil {
 		return nil, err
@@ -135,6 +141,13 @@ func Start(o Options) (*Worker, error) {
 		gpu := worker.New(o.Client, contract.QueueGPU(o.Queue), so)
 		acts.RegisterGPU(gpu)
 		w.workers = append(w.workers, gpu)
+	}
+	if o.Training != nil {
+		so := o.sdk(trainSlots)
+		so.DisableWorkflowWorker = true
+		train := worker.New(o.Client, contract.QueueTrain(o.Queue), so)
+		acts.RegisterTrain(train)
+		w.workers = append(w.workers, train)
 	}
 	for i, sw := range w.workers {
 		if err := sw.Start(); err != nil {
@@ -189,6 +202,7 @@ func Register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(workflows.Reproduction, workflow.RegisterOptions{Name: contract.Reproduction.Name})
 	r.RegisterWorkflowWithOptions(workflows.Stage, workflow.RegisterOptions{Name: contract.Stage.Name})
 	r.RegisterWorkflowWithOptions(workflows.Evaluation, workflow.RegisterOptions{Name: contract.Evaluation.Name})
+	r.RegisterWorkflowWithOptions(workflows.Train, workflow.RegisterOptions{Name: contract.Train.Name})
 	r.RegisterWorkflowWithOptions(workflows.Dialogues, workflow.RegisterOptions{Name: contract.Dialogues.Name})
 	r.RegisterWorkflowWithOptions(workflows.Rollouts, workflow.RegisterOptions{Name: contract.Rollouts.Name})
 }

@@ -2,6 +2,7 @@ package contract
 
 import (
 	"fmt"
+	"time"
 
 	"cxrepro/artifacts"
 )
@@ -300,6 +301,9 @@ var (
 	CloseRound   = Activity[RoundInput, CloseRoundResult]{Name: "CloseRound"}
 	TrainSegment = Activity[TrainSegmentInput, TrainSegmentResult]{Name: "TrainSegment"}
 )
+
+// MostTraining bounds one attempt of a segment.
+const MostTraining = 14 * 24 * time.Hour
 
 // StageTrain names Train workflows in search attributes.
 const StageTrain = "train"
