@@ -25,6 +25,22 @@ func eachPacked[T any](ctx context.Context, store *artifacts.Repository, list ar
 	return nil
 }
 
+// EachRollout calls fn for every rollout of a set, in the order of its items.
+func EachRollout(ctx context.Context, store *artifacts.Repository, set artifacts.Ref, fn func(*contract.RolloutDoc) error) error {
+	doc, err := getJSON[contract.RolloutSetDoc](ctx, store, set)
+	if err != nil {
+		return err
+	}
+	return eachPacked(ctx, store, doc.Pages, func(page *contract.RolloutsDoc) error {
+		for i := range page.Rollouts {
+			if err := fn(&page.Rollouts[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // PackRefs appends references to a stored list, so that a workflow carries one digest.
 func (a *Activities) PackRefs(ctx context.Context, in contract.PackInput) (contract.PackResult, error) {
 	p := a.beat(ctx, len(in.Add))

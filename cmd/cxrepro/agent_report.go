@@ -56,12 +56,19 @@ func (a *app) printAgent(ctx context.Context, store *artifacts.Repository, r *co
 
 // reportAgent prints or writes the report of an agent's reproduction.
 func (a *app) reportAgent(ctx context.Context, store *artifacts.Repository, r *contract.Receipt, f reportFlags) error {
-	if len(f.tables) > 0 || f.compare != "" || f.claims != "" || f.withPictures || f.cases != 0 || f.pictureMiB != 0 || f.cells {
-		return usageError("leave them out", "--table, --compare, --claims, --cells and the flags of pictures are about evaluations; reproduction %s is an agent's", r.Reproduction)
+	if len(f.tables) > 0 || f.claims != "" || f.withPictures || f.cases != 0 || f.pictureMiB != 0 || f.cells {
+		return usageError("leave them out", "--table, --claims, --cells and the flags of pictures are about evaluations; reproduction %s is an agent's", r.Reproduction)
 	}
 	t, list, err := agentTables(ctx, store, r)
 	if err != nil {
 		return err
+	}
+	if f.compare != "" {
+		more, err := paperTables(ctx, store, r)
+		if err != nil {
+			return err
+		}
+		list = append(list, more...)
 	}
 	var out bytes.Buffer
 	if err := writeAgent(&out, f.format, r, t, list); err != nil {

@@ -16,6 +16,8 @@ import (
 type stated struct {
 	text  *claims.Stated
 	agent claims.AgentResults
+	// rollouts are the tables of an agent's reproduction, where it is one.
+	rollouts *agentRun
 }
 
 // checked holds the published figures against a reproduction. It is what `check` prints and what
@@ -31,6 +33,9 @@ func checked(ctx context.Context, e *evaluated, s *contract.Summary, st stated) 
 		if in.Blocked, err = e.blocked(ctx); err != nil {
 			return nil, err
 		}
+	}
+	if st.rollouts != nil && in.Agent == nil {
+		in.Agent, in.AgentBlocked = claims.ResultsOf(st.rollouts.tables.Figures), st.rollouts.blockedWords()
 	}
 	return claims.Check(in)
 }

@@ -16,7 +16,7 @@ import (
 // shownVerdicts are those that are listed without --all.
 var shownVerdicts = claims.Shown{tables.Off, tables.Undetermined}
 
-func (a *app) printChecked(r *contract.Receipt, e *evaluated, c *claims.Checked, f checkFlags) error {
+func (a *app) printChecked(r *contract.Receipt, e *evaluated, g *agentRun, c *claims.Checked, f checkFlags) error {
 	shown, list := shownVerdicts, c.Results
 	if f.all {
 		shown = nil
@@ -29,10 +29,10 @@ func (a *app) printChecked(r *contract.Receipt, e *evaluated, c *claims.Checked,
 		return err
 	}
 	head := fmt.Sprintf("%s, reproduction %s, result %s", r.Name, r.Reproduction, r.ResultDigest)
-	if e != nil && e.simulated() {
+	if e != nil && e.simulated() || g != nil && g.simulated() {
 		head += "\nsimulated: stand-ins answered; nothing here is about a model"
 	}
-	for _, s := range e.blockedModels() {
+	for _, s := range blockedModels(e, g) {
 		head += "\nblocked: " + s.Model + ": " + s.Detail
 	}
 	head += "\n" + c.TallyWords()
@@ -80,10 +80,10 @@ type checkedJSON struct {
 	Blocked []checkpoint.Standing `json:"blocked"`
 }
 
-func (a *app) printCheckedJSON(r *contract.Receipt, e *evaluated, c *claims.Checked, f checkFlags) error {
+func (a *app) printCheckedJSON(r *contract.Receipt, e *evaluated, g *agentRun, c *claims.Checked, f checkFlags) error {
 	out := checkedJSON{Reproduction: r.Reproduction, ResultDigest: r.ResultDigest.String(), Complete: !r.Incomplete(), Verdicts: map[string]int{}, Outside: c.Outside(), Relations: c.Relations}
-	out.Simulated = e != nil && e.simulated()
-	out.Blocked = e.blockedModels()
+	out.Simulated = e != nil && e.simulated() || g != nil && g.simulated()
+	out.Blocked = blockedModels(e, g)
 	for _, v := range tables.Verdicts() {
 		out.Verdicts[v.String()] = c.Tally()[v]
 	}
@@ -97,12 +97,15 @@ func (a *app) printCheckedJSON(r *contract.Receipt, e *evaluated, c *claims.Chec
 	return json.NewEncoder(a.out).Encode(out)
 }
 
-// blockedModels are the models about which no claim stands; none without an evaluation.
-func (e *evaluated) blockedModels() []checkpoint.Standing {
-	if e == nil || e.overlaps == nil {
-		return []checkpoint.Standing{}
+// blockedModels are the models about which no claim stands; none where no model was asked.
+func blockedModels(e *evaluated, g *agentRun) []checkpoint.Standing {
+	switch {
+	case e != nil && e.overlaps != nil:
+		return e.overlaps
+	case g != nil && g.blocked != nil:
+		return g.blocked
 	}
-	return e.overlaps
+	return []checkpoint.Standing{}
 }
 
 // simulated reports whether a stand-in answered or judged.

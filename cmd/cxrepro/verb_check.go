@@ -39,7 +39,8 @@ were answered once by the replies of another reproduction.
 --paper adds what this reproduction has nothing to say of, with the reason: other models, the other
 paper, and the orders and sums that the papers state; with --all or --json every such claim.
 
-RUN and ID are as for ` + "`cxrepro report`" + `; a reproduction of CheXStruct is held against Table 6.
+RUN and ID are as for ` + "`cxrepro report`" + `; a reproduction of CheXStruct is held against Table 6, one of an
+agent on X-Ragent's benchmarks against that paper's figures and orders.
 
 With --json one object: reproduction_id, result_digest, simulated, complete, verdicts, claims[{id,
 paper, source, cells, printed, formula, refined_formula, population, rounding, tolerance, ours, k, n,
@@ -112,7 +113,7 @@ func (a *app) check(ctx context.Context, which string, f checkFlags) error {
 	if err != nil {
 		return err
 	}
-	r, e, s, err := a.openChecked(ctx, which)
+	r, e, s, err := a.openChecked(ctx, which, &st)
 	if err != nil {
 		return err
 	}
@@ -127,7 +128,7 @@ func (a *app) check(ctx context.Context, which string, f checkFlags) error {
 	}
 	switch {
 	case a.JSON():
-		err = a.printCheckedJSON(r, e, c, f)
+		err = a.printCheckedJSON(r, e, st.rollouts, c, f)
 	case f.format == "csv":
 		list := c.Results
 		if f.paper {
@@ -135,7 +136,7 @@ func (a *app) check(ctx context.Context, which string, f checkFlags) error {
 		}
 		err = claims.WriteCSV(a.out, list)
 	default:
-		err = a.printChecked(r, e, c, f)
+		err = a.printChecked(r, e, st.rollouts, c, f)
 	}
 	if err != nil {
 		return err
@@ -143,20 +144,22 @@ func (a *app) check(ctx context.Context, which string, f checkFlags) error {
 	if err := checkVerdict(c, f); err != nil {
 		return err
 	}
-	if n := len(e.blockedModels()); n > 0 {
+	if n := len(blockedModels(e, st.rollouts)); n > 0 {
 		return &exitError{Code: exitQuarantined, Err: fmt.Errorf("check: claims about %s are blocked", plural(n, "model", "models")), Hint: "they were trained on what they are judged on: `cxrepro overlap`"}
 	}
 	return nil
 }
 
 // openChecked opens what claims can be held against: a reproduction with tables of an evaluation,
-// of findings, or both.
-func (a *app) openChecked(ctx context.Context, which string) (*contract.Receipt, *evaluated, *contract.Summary, error) {
+// of findings, or both, or one of an agent, which is added to st.
+func (a *app) openChecked(ctx context.Context, which string, st *stated) (*contract.Receipt, *evaluated, *contract.Summary, error) {
 	store, list, err := a.remembers(ctx)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	fits := func(r *remembered) bool { return hasTables(r) || r.receipt != nil && !r.receipt.Summary.IsZero() }
+	fits := func(r *remembered) bool {
+		return hasTables(r) || hasAgentTables(r) || r.receipt != nil && !r.receipt.Summary.IsZero()
+	}
 	r, err := chooseReproduction(list, which, fits)
 	switch {
 	case err != nil:
@@ -165,6 +168,10 @@ func (a *app) openChecked(ctx context.Context, which string) (*contract.Receipt,
 		return nil, nil, nil, usageError("run an experiment, for example `cxrepro demo`", "no reproduction here has tables")
 	case !fits(r):
 		return nil, nil, nil, usageError("the same `cxrepro run` goes on with it; `cxrepro status "+r.ID+"` shows how far it is", "reproduction %s (%s) has no tables yet", r.ID, r.Name)
+	}
+	if hasAgentTables(r) {
+		st.rollouts, err = openAgentRun(ctx, store, r.receipt)
+		return r.receipt, nil, nil, err
 	}
 	var e *evaluated
 	if hasTables(r) {

@@ -62,7 +62,9 @@ known of a model's training; 6 store unreachable.`,
 }
 
 // withBenchmark fits a reproduction that is judged on images.
-func withBenchmark(r *remembered) bool { return r.receipt != nil && !r.receipt.Benchmark.IsZero() }
+func withBenchmark(r *remembered) bool {
+	return r.receipt != nil && !checkpoint.JudgedOn(r.receipt).IsZero()
+}
 
 // describer opens the store for writing and prepares what describes images.
 func (a *app) describer(ctx context.Context, f overlapFlags) (*checkpoint.Describer, error) {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -21,17 +22,19 @@ import (
 
 // benchTablesFlags are the flags of `xragent bench tables`.
 type benchTablesFlags struct {
-	data, outcomes, baselines []string
-	counts, scorer, format    string
-	simulated                 bool
+	data, outcomes, baselines, runs []string
+	counts, scorer, format          string
+	simulated                       bool
 }
 
 func newBenchTablesCommand(a *app) *cobra.Command {
 	var f benchTablesFlags
 	c := &cobra.Command{
-		Use:   "tables --data BENCHMARK=FOLDER... [--outcomes FILE]... [--baseline NAME=FILE]...",
-		Short: "Print Tables 1 to 11 of the paper from outcomes in files",
-		Long: `Reads benchmarks, outcomes of ours (one xragent.Outcome as JSON a line) and results of other
+		Use:   "tables --run RUN|ID... | --data BENCHMARK=FOLDER... [--outcomes FILE]... [--baseline NAME=FILE]...",
+		Short: "Print Tables 1 to 11 of the paper from runs, or from outcomes in files",
+		Long: `Takes questions and outcomes from reproductions of agents (--run, as many as there are
+configurations and benchmarks), or reads benchmarks and outcomes from files (one xragent.Outcome as
+JSON a line), and adds results of other
 systems (JSON lines of item and reply, or answer; named xr.baseline.NAME and marked as made
 elsewhere), and prints Tables 1 to 11 in the paper's form with what its text prints beside every
 figure, then the noise floor, calls per tool, withheld reasons and answers that flip between gate on
@@ -46,9 +49,10 @@ ours, verdict, why}], relations, flips.
 
 Exit codes: 0 ok; 1 a file cannot be read; 2 usage; 3 questions are open.`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return a.benchTables(f) },
+		RunE: func(c *cobra.Command, _ []string) error { return a.benchTables(c.Context(), f) },
 	}
 	fl := c.Flags()
+	fl.StringArrayVar(&f.runs, "run", nil, "reproduction of an agent, may be repeated")
 	fl.StringArrayVar(&f.data, "data", nil, "BENCHMARK=FOLDER of a release or a fixture, may be repeated")
 	fl.StringArrayVar(&f.outcomes, "outcomes", nil, "file of outcomes, may be repeated")
 	fl.StringArrayVar(&f.baselines, "baseline", nil, "NAME=FILE of results made elsewhere, may be repeated")
@@ -59,25 +63,30 @@ Exit codes: 0 ok; 1 a file cannot be read; 2 usage; 3 questions are open.`,
 	return c
 }
 
-func (a *app) benchTables(f benchTablesFlags) error {
+func (a *app) benchTables(ctx context.Context, f benchTablesFlags) error {
 	scorer, err := questions.ParseScorer(f.scorer)
 	if err != nil {
 		return &exitError{Code: exitUsage, Err: err}
 	}
-	items, err := a.benchItems(f)
+	read := agentRead{simulated: f.simulated}
+	if len(f.runs) > 0 {
+		if len(f.data)+len(f.outcomes) > 0 {
+			return usageError("runs bring their questions and outcomes; leave --data and --outcomes out", "xragent bench tables: --run with files")
+		}
+		read, err = a.agentRuns(ctx, f.runs)
+	} else {
+		read.items, err = a.benchItems(f)
+	}
 	if err != nil {
 		return err
 	}
-	outcomes, err := readOutcomes(f, items, scorer)
+	fromFiles, err := readOutcomes(f, read.items, scorer)
 	if err != nil {
 		return err
 	}
-	an, err := analysis.New(items, outcomes)
+	outcomes := append(applied(read.outcomes, read.items, scorer), fromFiles...)
+	r, err := newAgentReport(read.items, outcomes, scorer.String(), read.simulated, read.blocked)
 	if err != nil {
-		return err
-	}
-	r := &agentReport{analysis: an, figures: an.Figures(), scorer: scorer.String(), simulated: f.simulated}
-	if r.checked, err = claims.Check(claims.Input{Agent: claims.ResultsOf(r.figures)}); err != nil {
 		return err
 	}
 	if a.JSON() {
@@ -94,7 +103,7 @@ func (a *app) benchTables(f benchTablesFlags) error {
 // benchItems imports every benchmark that was named.
 func (a *app) benchItems(f benchTablesFlags) ([]xragent.Item, error) {
 	if len(f.data) == 0 {
-		return nil, usageError("name benchmarks with --data, such as --data chestagentbench=/data/chest-agent-bench", "xragent bench tables: no benchmark")
+		return nil, usageError("name runs with --run, or benchmarks with --data, such as --data chestagentbench=/data/chest-agent-bench", "xragent bench tables: no benchmark")
 	}
 	roots, err := parseData(f.data)
 	if err != nil {
@@ -111,12 +120,22 @@ func (a *app) benchItems(f benchTablesFlags) ([]xragent.Item, error) {
 	return items, nil
 }
 
-// readOutcomes reads outcomes of ours and of others.
-func readOutcomes(f benchTablesFlags, items []xragent.Item, s questions.Scorer) ([]xragent.Outcome, error) {
+// applied reads every reply anew with a scorer.
+func applied(outcomes []xragent.Outcome, items []xragent.Item, s questions.Scorer) []xragent.Outcome {
 	byID := map[string]*xragent.Item{}
 	for i := range items {
 		byID[items[i].ID] = &items[i]
 	}
+	for i, o := range outcomes {
+		if item := byID[o.Item]; item != nil {
+			outcomes[i] = s.Apply(item, o, questions.FormOf(o.Arm))
+		}
+	}
+	return outcomes
+}
+
+// readOutcomes reads outcomes of ours and of others.
+func readOutcomes(f benchTablesFlags, items []xragent.Item, s questions.Scorer) ([]xragent.Outcome, error) {
 	var out []xragent.Outcome
 	for _, file := range f.outcomes {
 		data, err := os.ReadFile(file)
@@ -133,15 +152,13 @@ func readOutcomes(f benchTablesFlags, items []xragent.Item, s questions.Scorer) 
 			if err := json.Unmarshal(lines.Bytes(), &o); err != nil {
 				return nil, fmt.Errorf("%s:%d: %w", file, n, err)
 			}
-			if item := byID[o.Item]; item != nil {
-				o = s.Apply(item, o, questions.FormOf(o.Arm))
-			}
 			out = append(out, o)
 		}
 		if err := lines.Err(); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 	}
+	out = applied(out, items, s)
 	for _, b := range f.baselines {
 		name, file, ok := strings.Cut(b, "=")
 		if !ok || name == "" || file == "" {
@@ -169,9 +186,25 @@ type agentReport struct {
 	simulated bool
 }
 
-// write lays every table out.
+// newAgentReport counts outcomes and holds them against the paper; blocked says why no claim stands.
+func newAgentReport(items []xragent.Item, outcomes []xragent.Outcome, scorer string, simulated bool, blocked string) (*agentReport, error) {
+	an, err := analysis.New(items, outcomes)
+	if err != nil {
+		return nil, err
+	}
+	r := &agentReport{analysis: an, figures: an.Figures(), scorer: scorer, simulated: simulated}
+	r.checked, err = claims.Check(claims.Input{Agent: claims.ResultsOf(r.figures), AgentBlocked: blocked})
+	return r, err
+}
+
+// tables lays every table out.
+func (r *agentReport) tables() ([]*tables.Table, error) {
+	return paper.All(paper.Input{Analysis: r.analysis, Figures: r.figures, Beside: r.checked, Simulated: r.simulated, Scorer: r.scorer})
+}
+
+// write prints every table.
 func (r *agentReport) write(w io.Writer, format string) error {
-	list, err := paper.All(paper.Input{Analysis: r.analysis, Figures: r.figures, Beside: r.checked, Simulated: r.simulated, Scorer: r.scorer})
+	list, err := r.tables()
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func (d *Describer) Judged(ctx context.Context, r *contract.Receipt) (Described,
 	if err != nil {
 		return Described{}, err
 	}
-	want, err := judged(ctx, d.Store, r.Benchmark)
+	want, err := judged(ctx, d.Store, JudgedOn(r))
 	if err != nil {
 		return Described{}, err
 	}

@@ -60,10 +60,10 @@ func Blocked(ctx context.Context, store *artifacts.Repository, r *contract.Recei
 // reproduction that asks no model has none.
 func Standings(ctx context.Context, store *artifacts.Repository, r *contract.Receipt) ([]Standing, error) {
 	plan, err := read[experiments.Plan](ctx, store, r.Plan)
-	if err != nil || len(plan.Models) == 0 || r.Benchmark.IsZero() {
+	if err != nil || len(plan.Models) == 0 || JudgedOn(r).IsZero() {
 		return nil, err
 	}
-	images, err := Judged(ctx, store, r.Benchmark)
+	images, err := Judged(ctx, store, JudgedOn(r))
 	if err != nil {
 		return nil, err
 	}
@@ -92,22 +92,42 @@ func StandingOf(ctx context.Context, store *artifacts.Repository, weights artifa
 	return k.standing(ctx, weights, images)
 }
 
-// Judged returns the digests of the radiographs that a benchmark asks about, each once, in
-// ascending order.
+// JudgedOn is what models of a reproduction are judged on: a benchmark, or the question set of an
+// agent. It is zero where no model is.
+func JudgedOn(r *contract.Receipt) artifacts.Ref {
+	if r.Benchmark.IsZero() {
+		return r.Questions
+	}
+	return r.Benchmark
+}
+
+// Judged returns the digests of the radiographs that a benchmark or a question set asks about, each
+// once, in ascending order.
 func Judged(ctx context.Context, store *artifacts.Repository, benchmark artifacts.Ref) ([]artifacts.Digest, error) {
 	refs, err := judged(ctx, store, benchmark)
 	return sortedDigests(refs), err
 }
 
-// judged returns the radiographs of a benchmark; the size of one that is no blob is not known.
+// judged returns the radiographs of a benchmark, or the pictures of a question set; the size of one
+// that is no blob is not known.
 // A case of a release does not name its image: its radiographs are those of its pictures that
 // are not drawn, which are named from the root of their folder.
 func judged(ctx context.Context, store *artifacts.Repository, benchmark artifacts.Ref) (map[artifacts.Digest]artifacts.Ref, error) {
+	out := map[artifacts.Digest]artifacts.Ref{}
+	if benchmark.MediaType == contract.QuestionsMediaType {
+		q, err := read[contract.Questions](ctx, store, benchmark)
+		if err != nil {
+			return nil, err
+		}
+		for _, picture := range q.Pictures() {
+			out[picture.Digest] = picture
+		}
+		return out, nil
+	}
 	b, err := read[contract.Benchmark](ctx, store, benchmark)
 	if err != nil {
 		return nil, err
 	}
-	out := map[artifacts.Digest]artifacts.Ref{}
 	for _, c := range b.Cases {
 		doc, err := read[contract.CaseDoc](ctx, store, c.Doc)
 		if err != nil {

@@ -14,18 +14,19 @@ const draws = 1000
 
 // Figure is a number of ours with what it is made of. Without a value Why says the reason.
 type Figure struct {
-	Known bool
+	Known bool `json:"known"`
 	// Value is in percent, points, a ratio or a count, as the figure's definition says.
-	Value float64
+	Value float64 `json:"value"`
 	// Counted is k of n where the figure is a share.
-	Counted stats.Proportion
+	Counted stats.Proportion `json:"counted"`
 	// Low and High are a 95 % bootstrap interval over questions, wider by the decoding noise where
 	// questions were repeated.
-	Low, High   float64
-	HasInterval bool
+	Low         float64 `json:"low"`
+	High        float64 `json:"high"`
+	HasInterval bool    `json:"has_interval"`
 	// Open counts questions without an outcome behind the figure.
-	Open int
-	Why  string
+	Open int    `json:"open,omitempty"`
+	Why  string `json:"why,omitempty"`
 }
 
 func none(why string) Figure { return Figure{Why: why} }
