@@ -49,6 +49,7 @@ const (
 	FaultInUpdate       = "in-update"
 	FaultInUpload       = "in-checkpoint-upload"
 	FaultBeforeManifest = "before-manifest"
+	FaultRewardsStored  = "rewards-stored"
 	FaultBatchWritten   = "batch-written"
 )
 

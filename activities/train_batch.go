@@ -66,6 +66,7 @@ func (a *Activities) CloseRound(ctx context.Context, in contract.RoundInput) (co
 	if err != nil {
 		return out, err
 	}
+	a.fault(FaultRewardsStored)
 	rec, err := a.steps.once(p, contract.BatchKey(in.Run.Run, in.Step, in.Weights, rollouts.Digest), &tally{effort: effort{reproduction: in.Reproduction, id: in.Reproduction}}, t.DataUse,
 		func(ctx context.Context) (product, error) { return b.product(ctx, rollouts) })
 	if err != nil {

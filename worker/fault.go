@@ -10,6 +10,7 @@ import (
 
 	"cxrepro/activities"
 	"cxrepro/artifacts"
+	"cxrepro/internal/trainer"
 )
 
 // FaultVariable is the environment variable that places a kill, such as
@@ -22,6 +23,8 @@ func Faults() []string {
 		artifacts.FaultBeforeBlobPut, artifacts.FaultAfterBlobPut,
 		artifacts.FaultBeforeIndexPut, artifacts.FaultAfterIndexPut, activities.FaultInHeartbeat,
 		activities.FaultBeforeRequest, activities.FaultAfterReply, activities.FaultAfterAnswerPut, activities.FaultAfterCallCommit,
+		activities.FaultServerLoading, activities.FaultRewardsStored, activities.FaultBatchWritten, trainer.FaultStarted, activities.FaultInUpdate,
+		activities.FaultInUpload, activities.FaultBeforeManifest,
 	}
 }
 

@@ -11,10 +11,13 @@ import (
 	"cxrepro/internal/devserver"
 	"cxrepro/internal/resolve"
 	"cxrepro/internal/temporalconn"
+	"cxrepro/internal/trainer/trainertest"
 )
 
 func TestMain(m *testing.M) {
 	devserver.Trampoline()
+	trainertest.Main()
+	trainWorker()
 	os.Exit(m.Run())
 }
 

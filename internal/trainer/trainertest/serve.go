@@ -3,6 +3,7 @@ package trainertest
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -46,6 +47,10 @@ func serve(args []string) error {
 			http.Error(w, `{"error":{"code":"model_not_found","message":"no such weights"}}`, http.StatusNotFound)
 			return
 		}
+		if err := count(q); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
 		text, finish := speak(q)
 		reply(w, map[string]any{"id": "fake", "object": "chat.completion", "created": 0, "model": name,
 			"choices": []any{map[string]any{"index": 0, "finish_reason": finish, "message": map[string]any{"role": "assistant", "content": text}}},
@@ -53,6 +58,26 @@ func serve(args []string) error {
 	})
 	fmt.Fprintln(os.Stderr, "serving on", l.Addr())
 	return http.Serve(l, mux)
+}
+
+// CountEnv names a file that gets a line for every request that is answered: its digest.
+const CountEnv = "CXREPRO_FAKE_REQUESTS"
+
+func count(q map[string]any) error {
+	path := os.Getenv(CountEnv)
+	if path == "" {
+		return nil
+	}
+	all, err := json.Marshal(q)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(f, artifacts.Sum(all))
+	return errors.Join(err, f.Close())
 }
 
 func reply(w http.ResponseWriter, v any) {

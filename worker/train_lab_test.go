@@ -1,0 +1,394 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"math"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"cxrepro/activities"
+	"cxrepro/artifacts"
+	"cxrepro/artifacts/dirstore"
+	"cxrepro/artifacts/localhost"
+	"cxrepro/artifacts/manifest"
+	"cxrepro/experiments"
+	"cxrepro/internal/contract"
+	"cxrepro/internal/lvlm"
+	"cxrepro/internal/lvlm/endpoint"
+	"cxrepro/internal/temporalconn"
+	"cxrepro/internal/trainer"
+	"cxrepro/internal/trainer/trainertest"
+	"cxrepro/internal/xragent"
+)
+
+// trainWorkerEnv makes the test binary a worker that trains.
+const trainWorkerEnv = "CXREPRO_TRAIN_WORKER"
+
+// trainWorkerOptions are how it is started.
+type trainWorkerOptions struct {
+	Address, Namespace, Store, Folder, Policy, How, Fault string
+}
+
+// trainWorker serves until its standard input closes, or until a fault point kills it.
+func trainWorker() {
+	text := os.Getenv(trainWorkerEnv)
+	if text == "" {
+		return
+	}
+	var o trainWorkerOptions
+	if err := json.Unmarshal([]byte(text), &o); err != nil {
+		panic(err)
+	}
+	if err := o.serve(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func (o trainWorkerOptions) serve() error {
+	ctx := context.Background()
+	conn, err := temporalconn.Open(ctx, temporalconn.Options{Address: o.Address, Namespace: o.Namespace, Attributes: []string{}})
+	if err != nil {
+		return err
+	}
+	store, err := openDir(o.Store)
+	if err != nil {
+		return err
+	}
+	endpoints, err := endpoint.Parse("endpoints.yaml", fmt.Appendf(nil, `endpoints:
+  - name: policy
+    adapter: openai
+    url: http://%s/v1/
+    models: {policy: policy}
+    limits: {concurrency: 4, timeout: 10s}
+    attestation: {local: true}
+`, o.Policy))
+	if err != nil {
+		return err
+	}
+	fault, err := ParseFault(o.Fault)
+	if err != nil {
+		return err
+	}
+	child := []string{"PATH=" + os.Getenv("PATH"), trainertest.CountEnv + "=" + filepath.Join(o.Folder, "requests")}
+	w, err := Start(Options{
+		Client: conn.Client, Store: store, Name: fmt.Sprintf("trainer:%d", os.Getpid()), Queue: "train", NoGPU: true, CPUSlots: 4,
+		Cache: filepath.Join(o.Folder, "cache"), Endpoints: endpoints, Lease: 2 * time.Second, Stop: 5 * time.Second, Fault: fault,
+		Training: &activities.Training{
+			Work: filepath.Join(o.Folder, "work"), Recipes: filepath.Join(o.Folder, "recipes"), Values: trainer.Values{"how": o.How, "every": "1"}, Environment: child,
+			Server: &trainer.Server{Address: o.Policy, Log: filepath.Join(o.Folder, "server.log"), Environment: append(child, trainertest.Env+"=honest")},
+			Watch:  trainer.Options{Poll: 10 * time.Millisecond, Stall: 30 * time.Second},
+		},
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
+		return err
+	}
+	return w.Stop()
+}
+
+func openDir(folder string) (*artifacts.Repository, error) {
+	b, err := dirstore.Open(folder, dirstore.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return artifacts.New(b, artifacts.Options{Host: localhost.New()})
+}
+
+// trainLab is one training on a server of workflows, with a store and a folder of its own.
+type trainLab struct {
+	*testing.T
+	conn   *temporalconn.Conn
+	store  *artifacts.Repository
+	o      trainWorkerOptions
+	in     contract.TrainInput
+	rounds int
+}
+
+// labItems and labBatch are how many questions there are and how many a round asks, labGroup
+// times each; labOpen is how many rollouts are in hand.
+const (
+	labItems = 6
+	labBatch = 2
+	labGroup = 2
+	labOpen  = 2
+)
+
+func newTrainLab(t *testing.T, conn *temporalconn.Conn, name string, rounds int) *trainLab {
+	t.Helper()
+	l := &trainLab{T: t, conn: conn, rounds: rounds}
+	l.o = trainWorkerOptions{Address: conn.Address, Namespace: conn.Namespace, Store: t.TempDir(), Folder: t.TempDir(), How: "honest", Policy: freeAddress(t)}
+	var err error
+	if l.store, err = openDir(l.o.Store); err != nil {
+		t.Fatal(err)
+	}
+	recipe := filepath.Join(l.o.Folder, "recipes", "tiny")
+	if err := trainertest.Write(recipe, "tiny"); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := trainer.LoadRecipe(recipe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	training := l.training(loaded.Digest())
+	tuning := contract.DefaultTuning()
+	tuning.Heartbeat, tuning.Retry, tuning.RetryMax, tuning.Events = 2*time.Second, 100*time.Millisecond, time.Second, 300
+	tuning.Calls.Open, tuning.Calls.Heartbeat = labOpen, 2*time.Second
+	l.in = contract.TrainInput{
+		Common:   contract.Common{Plan: ref("plan"), Spec: name, Paper: "a training", DataUse: "synthetic", Queue: "train", Tuning: tuning},
+		Training: l.put(training, contract.TrainingMediaType), Runs: 1, Reproduction: "r-train",
+	}
+	return l
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	n, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	return n.Addr().String()
+}
+
+func (l *trainLab) put(v any, mediaType string) artifacts.Ref {
+	l.Helper()
+	data, err := artifacts.Canonical(v)
+	if err != nil {
+		l.Fatal(err)
+	}
+	ref, err := l.store.Put(l.Context(), data, mediaType)
+	if err != nil {
+		l.Fatal(err)
+	}
+	return ref
+}
+
+// training is a training of the small trainer's layout on questions that nobody could answer.
+func (l *trainLab) training(recipe artifacts.Digest) contract.Training {
+	l.Helper()
+	items := manifest.NewWriter(l.store, contract.TrainingItemsKind, manifest.Limits{Items: math.MaxInt32})
+	q := contract.Questions{Format: contract.QuestionsFormat, Layout: "test", DataUse: "synthetic"}
+	for i := range labItems {
+		m := image.NewGray(image.Rect(0, 0, 16, 16))
+		m.SetGray(i, i, color.Gray{Y: 200})
+		var file bytes.Buffer
+		if err := png.Encode(&file, m); err != nil {
+			l.Fatal(err)
+		}
+		picture, err := l.store.Put(l.Context(), file.Bytes(), "image/png")
+		if err != nil {
+			l.Fatal(err)
+		}
+		it := xragent.Item{ID: fmt.Sprintf("item-%02d", i), Pictures: []xragent.ItemPicture{{Image: picture}},
+			Question: xragent.Question{Type: xragent.Lettered, Text: "Which?", Options: []string{"A. one", "B. two", "C. three", "D. four"}, Key: "B"}}
+		q.Items = append(q.Items, it)
+		if err := items.Add(l.Context(), contract.TrainingItem{ID: it.ID, Number: i}); err != nil {
+			l.Fatal(err)
+		}
+	}
+	list, err := items.Close(l.Context())
+	if err != nil {
+		l.Fatal(err)
+	}
+	weights, files := l.base()
+	return contract.Training{
+		Format: contract.TrainingFormat, Name: "lab", DataUse: "synthetic", Base: "nothing learned", BaseWeights: weights, BaseFiles: files,
+		Plan: l.put(l.plan(), experiments.PlanMediaType), Questions: l.put(q, contract.QuestionsMediaType), Arm: xragent.ArmNoTools,
+		Runs: []contract.TrainingRun{{
+			Trainer: "tiny", Recipe: recipe, Mode: string(trainer.PlatformDriven), Stage: string(trainer.GRPO), Steps: l.rounds, Batch: labBatch, Group: labGroup,
+			Updates: 2, SaveEvery: 1, Segment: 1, Seed: 7, Reward: artifacts.Sum([]byte("reward")), Items: list, Hyper: map[string]any{},
+		}},
+	}
+}
+
+// base stores the weights that the training begins with.
+func (l *trainLab) base() (artifacts.Digest, artifacts.Ref) {
+	l.Helper()
+	folder := l.TempDir()
+	weights := trainertest.WriteTiny(filepath.Join(folder, "checkpoint-0"), [32]byte{1}, "none", 0, 0)
+	layout, err := trainer.LayoutOf("tiny")
+	if err != nil {
+		l.Fatal(err)
+	}
+	list, err := layout.Checkpoints(folder)
+	if err != nil || len(list) != 1 || list[0].Torn != "" {
+		l.Fatalf("base checkpoint %+v, %v", list, err)
+	}
+	digest := func([]trainer.File) (artifacts.Digest, error) { return weights, nil }
+	_, ref, err := trainer.Upload(l.Context(), l.store, artifacts.Sum([]byte("none")), folder, list[0], digest, func() {})
+	if err != nil {
+		l.Fatal(err)
+	}
+	return weights, ref
+}
+
+// plan is an agent's plan with one policy.
+func (l *trainLab) plan() experiments.Plan {
+	l.Helper()
+	warm, seed := 1.0, int64(3)
+	p := experiments.Plan{Format: "cxrepro-plan-1", Models: []experiments.ModelCard{{
+		Name: "policy", Adapter: lvlm.OpenAI, Identity: lvlm.Identity{Weights: artifacts.Sum([]byte("card"))}, Pictures: "original",
+		Draws: &lvlm.Decoding{Temperature: &warm, Seed: &seed},
+	}}}
+	p.Spec.Preset, p.Spec.Dataset.DataUse = "corrected", "synthetic"
+	p.Spec.Agent = &experiments.Agent{Profile: "table", Policies: []experiments.Policy{{}}, Arms: []string{xragent.ArmNoTools}, Sampling: experiments.Draws, Repeats: 1,
+		Scorer: "strict", Reward: experiments.Reward{Evidence: 0.2, Cost: 0.05, Gated: true, MalformedCountsAsWrong: true}}
+	arm, err := xragent.ArmOf(xragent.ArmNoTools, "table")
+	if err != nil {
+		l.Fatal(err)
+	}
+	text, err := artifacts.Canonical(arm.Identity())
+	if err != nil {
+		l.Fatal(err)
+	}
+	p.Arms = []experiments.ArmPin{{Name: arm.Name, Identity: artifacts.Sum(text)}}
+	return p
+}
+
+// trainKill is a fault of one worker, or, with a name of the fake's, of its trainers.
+type trainKill struct{ fault, how string }
+
+// run runs the training to its end. One worker after the other is started with its fault, and
+// killed by it; the last has none.
+func (l *trainLab) run(kills ...trainKill) contract.TrainResult {
+	l.Helper()
+	ctx, cancel := context.WithTimeout(l.Context(), 5*time.Minute)
+	defer cancel()
+	run, err := l.conn.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "train/" + l.in.Common.Spec, TaskQueue: contract.QueueCPU("train")}, contract.Train.Name, l.in)
+	if err != nil {
+		l.Fatal(err)
+	}
+	done := make(chan error, 1)
+	var out contract.TrainResult
+	go func() { done <- run.Get(ctx, &out) }()
+	for _, k := range append(kills, trainKill{}) {
+		ended := l.worker(ctx, k, done)
+		if err, ok := <-ended; ok {
+			if err != nil {
+				l.Fatal(err)
+			}
+			if k != (trainKill{}) {
+				l.Errorf("the training ended before the kill at %+v", k)
+			}
+			return out
+		}
+	}
+	l.Fatal("the last worker ended before the training")
+	return out
+}
+
+// worker runs one worker until it is killed, when the channel closes, or until the training is
+// over, when it gives its end.
+func (l *trainLab) worker(ctx context.Context, k trainKill, done <-chan error) <-chan error {
+	l.Helper()
+	o := l.o
+	o.Fault = k.fault
+	if k.how != "" {
+		o.How = k.how
+	}
+	text, err := json.Marshal(o)
+	if err != nil {
+		l.Fatal(err)
+	}
+	cmd := exec.CommandContext(ctx, os.Args[0])
+	cmd.Env = append(os.Environ(), trainWorkerEnv+"="+string(text))
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		l.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		l.Fatal(err)
+	}
+	gone := make(chan error, 1)
+	go func() { gone <- cmd.Wait() }()
+	out := make(chan error, 1)
+	go func() {
+		select {
+		case err := <-done:
+			stdin.Close()
+			<-gone
+			out <- err
+		case err := <-gone:
+			if k.fault == "" || err == nil || !strings.Contains(err.Error(), "killed") {
+				out <- fmt.Errorf("worker with %+v ended: %v: %s", k, err, said.String())
+			}
+			close(out)
+		}
+	}()
+	return out
+}
+
+// records are the keys and results of what a training leaves, in the order of the keys; fences
+// counts the executions beyond the first of a call.
+func (l *trainLab) records() (lineage artifacts.Digest, calls int) {
+	l.Helper()
+	var lines []string
+	for _, step := range []string{contract.StepPlanTraining, contract.StepCall, contract.StepBatch, contract.StepTrainSegment, contract.StepTrainingSet, contract.StepCheckpoint} {
+		err := l.store.Keys(l.Context(), step, func(key artifacts.Key, _ artifacts.Info) error {
+			rec, err := l.store.Lookup(l.Context(), key)
+			if err != nil {
+				return err
+			}
+			if step == contract.StepCall {
+				calls++
+			}
+			lines = append(lines, fmt.Sprintf("%s %s", key, rec.Result.Digest))
+			return nil
+		})
+		if err != nil {
+			l.Fatal(err)
+		}
+	}
+	return artifacts.Sum([]byte(strings.Join(lines, "\n"))), calls
+}
+
+// requests is how many requests the policy's server answered.
+func (l *trainLab) requests() int {
+	l.Helper()
+	data, err := os.ReadFile(filepath.Join(l.o.Folder, "requests"))
+	if err != nil {
+		l.Fatal(err)
+	}
+	return bytes.Count(data, []byte("\n"))
+}
+
+// fails runs a training that must fail, and returns the type of its error.
+func (l *trainLab) fails() string {
+	l.Helper()
+	ctx, cancel := context.WithTimeout(l.Context(), 2*time.Minute)
+	defer cancel()
+	run, err := l.conn.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "train/" + l.in.Common.Spec, TaskQueue: contract.QueueCPU("train")}, contract.Train.Name, l.in)
+	if err != nil {
+		l.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- run.Get(ctx, nil) }()
+	err, ok := <-l.worker(ctx, trainKill{}, done)
+	var app *temporal.ApplicationError
+	if !ok || !errors.As(err, &app) {
+		l.Fatalf("the training ended with %v", err)
+	}
+	return app.Type()
+}
