@@ -142,6 +142,7 @@ func (a *Activities) RegisterCPU(r worker.ActivityRegistry) {
 	register(a, r, contract.CloseEvaluation, a.CloseEvaluation)
 	register(a, r, contract.Tabulate, a.Tabulate)
 	a.registerAgent(r)
+	a.registerRadCoT(r)
 }
 
 // RegisterGPU registers segmentation.
@@ -154,6 +155,7 @@ func (a *Activities) RegisterGPU(r worker.ActivityRegistry) {
 func (a *Activities) RegisterAsk(r worker.ActivityRegistry) {
 	register(a, r, contract.Ask, a.Ask)
 	register(a, r, contract.Rollout, a.Rollout)
+	register(a, r, contract.BuildCandidate, a.BuildCandidate)
 }
 
 // register binds fn to its name. Whatever fn returns or panics with leaves as one of the

@@ -27,7 +27,7 @@ var questionLayouts = map[string]func(a *Activities, pl *derive.Plan) (*xragent.
 func (a *Activities) questionSet(pl *derive.Plan) (*xragent.QuestionSet, error) {
 	read := questionLayouts[pl.Spec.Dataset.Layout]
 	if read == nil {
-		return nil, fail(contract.ErrTypeSpec, "plan %s: layout %q is of no question set", pl.Ref.Digest.Short(), pl.Spec.Dataset.Layout)
+		return nil, fail(contract.ErrTypeSpec, "plan %s: layout %q is of no question set; candidates of Rad-CoT are built by `cxrepro xragent radcot run`", pl.Ref.Digest.Short(), pl.Spec.Dataset.Layout)
 	}
 	set, err := read(a, pl)
 	if err != nil {

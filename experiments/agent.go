@@ -85,11 +85,13 @@ const (
 	LayoutChestAgentBench = "chestagentbench"
 	LayoutCheXbench       = "chexbench"
 	LayoutSLAKE           = "slake_closed"
+	// LayoutRadCoT is a folder of candidates for training examples, which are built and not asked.
+	LayoutRadCoT = "radcot"
 )
 
 // QuestionLayouts lists them.
 func QuestionLayouts() []string {
-	return []string{LayoutQuiz, LayoutChestAgentBench, LayoutCheXbench, LayoutSLAKE}
+	return []string{LayoutQuiz, LayoutChestAgentBench, LayoutCheXbench, LayoutSLAKE, LayoutRadCoT}
 }
 
 // Draws is the sampling of a policy that decodes as its card's draws do.

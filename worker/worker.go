@@ -205,6 +205,7 @@ func Register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(workflows.Train, workflow.RegisterOptions{Name: contract.Train.Name})
 	r.RegisterWorkflowWithOptions(workflows.Dialogues, workflow.RegisterOptions{Name: contract.Dialogues.Name})
 	r.RegisterWorkflowWithOptions(workflows.Rollouts, workflow.RegisterOptions{Name: contract.Rollouts.Name})
+	r.RegisterWorkflowWithOptions(workflows.RadCoT, workflow.RegisterOptions{Name: contract.RadCoT.Name})
 }
 
 // Preload loads the model of a plan, so that a model, library or provider that cannot

@@ -16,6 +16,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 
+	"cxrepro/activities"
 	"cxrepro/artifacts"
 	"cxrepro/internal/cxr"
 	"cxrepro/internal/dataset"
@@ -40,12 +41,11 @@ func newXragentRadcotCommand(a *app) *cobra.Command {
 
 // Files of a folder of candidates, and of one of examples.
 const (
-	radcotCandidates = "candidates.json"
-	radcotExclusions = "exclusions.json"
+	radcotCandidates = activities.CandidatesFile
+	radcotExclusions = activities.ExclusionsFile
 	radcotLedger     = "ledger.json"
-	radcotExamples   = "examples.jsonl"
+	radcotExamples   = radcot.ExamplesFile
 	radcotSheet      = "datasheet.json"
-	radcotSheetText  = "datasheet.md"
 )
 
 // outFolder writes files below a folder.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,7 +18,7 @@ import (
 
 // radcotBuildFlags are the flags of `radcot build`.
 type radcotBuildFlags struct {
-	set, work, labels, labelled, pictures, teacher, out string
+	set, work, labels, labelled, teacher, out string
 }
 
 func newRadcotBuildCommand(a *app) *cobra.Command {
@@ -29,7 +28,7 @@ func newRadcotBuildCommand(a *app) *cobra.Command {
 		Short: "Judge finished work and write the files that trainers read",
 		Long: `build judges the replies of finished work, candidate by candidate, and writes what verl, TRL
 and ms-swift read: sft.* and grpo.* as JSONL and Parquet, the ledger of every attempt, the examples
-and a datasheet. The same work gives the same bytes.
+and a datasheet. The same work gives the same bytes. Rows name pictures by content, below images/.
 
 --set is a folder that ` + "`radcot draw`" + ` wrote. --work has one line a candidate, in the set's order:
 {"candidate","written":[{"text","finish_reason"}],"rollouts":[...]}. --labels is a table of the 14
@@ -57,7 +56,6 @@ candidates or labels that are missing.`,
 	l.StringVar(&f.work, "work", "", "file of finished work, - for standard input")
 	l.StringVar(&f.labels, "labels", "", "table of labels by candidate")
 	l.StringVar(&f.labelled, "labelled-by", "an imported table", "what made the table of labels, for the datasheet")
-	l.StringVar(&f.pictures, "pictures", "images", "folder of pictures that rows name, relative to the files")
 	l.StringVar(&f.teacher, "teacher", "", "who was asked, for the datasheet")
 	l.StringVar(&f.out, "out", "", "folder to write to")
 	return c
@@ -106,21 +104,11 @@ func (a *app) radcotBuild(f radcotBuildFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	sheet, err := writeRadcot(outFolder(f.out), b, ex, f.teacher, audit, func(r artifacts.Ref) string { return picturePath(f.pictures, r) })
+	sheet, err := writeRadcot(outFolder(f.out), b, ex, f.teacher, audit)
 	if err != nil {
 		return err
 	}
 	return a.showSheet(sheet)
-}
-
-// picturePath is where a picture lies for a trainer: by content, below a folder.
-func picturePath(folder string, r artifacts.Ref) string {
-	kind := strings.TrimPrefix(r.MediaType, "image/")
-	if kind == "jpeg" {
-		kind = "jpg"
-	}
-	hex := r.Digest.Hex()
-	return folder + "/" + hex[:2] + "/" + hex + "." + kind
 }
 
 // audit reads the table of labels; nil without one.
@@ -143,7 +131,7 @@ func (f radcotBuildFlags) audit(b *radcot.Built) (*radcot.Audit, error) {
 }
 
 // writeRadcot writes every file of a construction.
-func writeRadcot(out outFolder, b *radcot.Built, ex *radcot.Exclusions, teacher string, audit *radcot.Audit, paths radcot.Paths) (radcot.Datasheet, error) {
+func writeRadcot(out outFolder, b *radcot.Built, ex *radcot.Exclusions, teacher string, audit *radcot.Audit) (radcot.Datasheet, error) {
 	ledger, err := b.Ledger.Encode()
 	if err != nil {
 		return radcot.Datasheet{}, err
@@ -154,31 +142,14 @@ func writeRadcot(out outFolder, b *radcot.Built, ex *radcot.Exclusions, teacher 
 		return sheet, err
 	}
 	failed := []error{out.WriteFile(radcotLedger, ledger), out.WriteFile(radcotSheet, append(text, '\n'))}
-	write := func(name string, to func(w io.Writer) error) {
+	for _, f := range b.Files(sheet, radcot.StorePath) {
 		var buf bytes.Buffer
-		err := to(&buf)
+		err := f.Write(&buf)
 		if err == nil {
-			err = out.WriteFile(name, buf.Bytes())
+			err = out.WriteFile(f.Name, buf.Bytes())
 		}
 		failed = append(failed, err)
 	}
-	write(radcotSheetText, sheet.Markdown)
-	write(radcotExamples, func(w io.Writer) error {
-		enc := json.NewEncoder(w)
-		enc.SetEscapeHTML(false)
-		for i := range b.Examples {
-			if err := enc.Encode(&b.Examples[i]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	for _, form := range []radcot.Form{radcot.Swift, radcot.TRL, radcot.Verl} {
-		for _, corpus := range []radcot.Corpus{radcot.SFT, radcot.GRPO} {
-			write(radcot.FileName(corpus, form), func(w io.Writer) error { return b.Write(w, corpus, form, paths) })
-		}
-	}
-	write(radcot.FileName(radcot.SFT, radcot.Contract), func(w io.Writer) error { return b.Write(w, radcot.SFT, radcot.Contract, paths) })
 	return sheet, errors.Join(failed...)
 }
 

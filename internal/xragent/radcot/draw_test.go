@@ -57,7 +57,9 @@ func TestDraw(t *testing.T) {
 	slices.Reverse(records)
 	data, err = json.Marshal(records)
 	require.NoError(t, err)
-	src.LLaVARad = fstest.MapFS{"chat_train_b.json": &fstest.MapFile{Data: data}}
+	declared, err := fs.ReadFile(src.LLaVARad, dataset.DeclarationFile)
+	require.NoError(t, err)
+	src.LLaVARad = fstest.MapFS{"chat_train_b.json": &fstest.MapFile{Data: data}, dataset.DeclarationFile: &fstest.MapFile{Data: declared}}
 	ex, err = radcot.NewExclusions(src.Slake, items, spec.Waiver)
 	require.NoError(t, err)
 	pool, err := radcot.Gather(spec, src, ex)

@@ -79,6 +79,25 @@ func missing(part, source, what string) error {
 	return fmt.Errorf("radcot: part %s needs %s, which is not there; hint: name %s, or draw 0 of the part", part, source, what)
 }
 
+// folder is a source with the data set whose layout it has.
+type folder struct {
+	fsys   fs.FS
+	layout dataset.Known
+}
+
+// dataUse is the class of what is made from folders: a declaration counts, a folder without one
+// is the data set of its layout.
+func dataUse(folders ...folder) (datause.Class, error) {
+	classes := make([]datause.Class, len(folders))
+	for i, f := range folders {
+		var err error
+		if classes[i], err = dataset.DataUse(f.fsys, f.layout, "", 0); err != nil {
+			return 0, err
+		}
+	}
+	return datause.Strictest(classes...), nil
+}
+
 func (g *gathering) leave(s Source, code Code) { g.pool.Left[string(s)+"/"+string(code)]++ }
 
 // enter adds a candidate unless its picture is missing or excluded.
@@ -133,6 +152,10 @@ func (g *gathering) reports() error {
 	if err != nil {
 		return err
 	}
+	use, err := dataUse(folder{g.src.LLaVARad, dataset.LLaVARadTexts}, folder{g.src.MIMIC, dataset.MIMICCXRJPG})
+	if err != nil {
+		return err
+	}
 	for r, err := range l.Records() {
 		if err != nil {
 			return err
@@ -149,7 +172,7 @@ func (g *gathering) reports() error {
 			g.leave(SourceMIMIC, code)
 			continue
 		}
-		c := Candidate{Source: SourceMIMIC, DataUse: dataset.LLaVARadTexts.DataUse(), Group: "mimic/" + r.Subject + "/" + r.Study,
+		c := Candidate{Source: SourceMIMIC, DataUse: use, Group: "mimic/" + r.Subject + "/" + r.Study,
 			Picture: xragent.ItemPicture{Path: r.Image}, Findings: r.Findings, Prior: speaksOfPrior(r.Findings), Labels: LabelMarks(labels)}
 		if err := g.enter(&g.pool.Reports, g.src.MIMIC, c); err != nil {
 			return err
@@ -162,6 +185,10 @@ func (g *gathering) reports() error {
 func (g *gathering) slake(to *[]Candidate, yesNo bool) error {
 	if g.src.Slake == nil {
 		return missing("closed", "SLAKE", "its folder")
+	}
+	use, err := dataUse(folder{g.src.Slake, dataset.SLAKE})
+	if err != nil {
+		return err
 	}
 	for q, err := range dataset.SlakeRecords(g.src.Slake, dataset.SplitTrain) {
 		if err != nil {
@@ -176,7 +203,7 @@ func (g *gathering) slake(to *[]Candidate, yesNo bool) error {
 			g.leave(SourceSlake, LeftNotBinary)
 			continue
 		}
-		c := Candidate{Source: SourceSlake, DataUse: dataset.SLAKE.DataUse(), Group: "slake/" + q.Image, Picture: xragent.ItemPicture{Path: q.Image}, Question: question}
+		c := Candidate{Source: SourceSlake, DataUse: use, Group: "slake/" + q.Image, Picture: xragent.ItemPicture{Path: q.Image}, Question: question}
 		if err := g.enter(to, g.src.Slake, c); err != nil {
 			return err
 		}

@@ -43,6 +43,10 @@ func (g *gathering) openI() error {
 	if g.src.OpenI == nil {
 		return missing("binary", "OpenI", "its folder, or another source in spec field binary")
 	}
+	use, err := dataUse(folder{g.src.OpenI, dataset.OpenI})
+	if err != nil {
+		return err
+	}
 	for r, err := range dataset.OpenIReports(g.src.OpenI) {
 		if err != nil {
 			return err
@@ -59,7 +63,7 @@ func (g *gathering) openI() error {
 		if err != nil {
 			return err
 		}
-		c := Candidate{Source: SourceOpenI, DataUse: dataset.OpenI.DataUse(), Group: "openi/" + r.UID, Picture: xragent.ItemPicture{Path: file},
+		c := Candidate{Source: SourceOpenI, DataUse: use, Group: "openi/" + r.UID, Picture: xragent.ItemPicture{Path: file},
 			Findings: r.Findings, Prior: speaksOfPrior(r.Findings)}
 		if err := g.enter(&g.pool.Binary, g.src.OpenI, c); err != nil {
 			return err
@@ -78,6 +82,10 @@ func (g *gathering) radReStruct() error {
 		return missing("binary", "the pictures of OpenI", "their folder")
 	}
 	r, err := dataset.OpenRadReStruct(g.src.RadReStruct)
+	if err != nil {
+		return err
+	}
+	use, err := dataUse(folder{g.src.RadReStruct, dataset.RadReStructQA}, folder{g.src.OpenI, dataset.OpenI})
 	if err != nil {
 		return err
 	}
@@ -101,7 +109,7 @@ func (g *gathering) radReStruct() error {
 			return err
 		}
 		question, _ := closedQuestion(q.Question, q.Answers[0])
-		c := Candidate{Source: SourceRadReStruct, DataUse: dataset.RadReStructQA.DataUse(), Group: "openi/" + dataset.OpenIReportOf(file),
+		c := Candidate{Source: SourceRadReStruct, DataUse: use, Group: "openi/" + dataset.OpenIReportOf(file),
 			Picture: xragent.ItemPicture{Path: file}, Question: question}
 		if err := g.enter(&g.pool.Binary, g.src.OpenI, c); err != nil {
 			return err

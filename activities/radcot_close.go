@@ -1,0 +1,163 @@
+package activities
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"cxrepro/artifacts"
+	"cxrepro/internal/contract"
+	"cxrepro/internal/ledger"
+	"cxrepro/internal/xragent/radcot"
+)
+
+// recorded walks a candidate over the records alone; done is false where something is missing.
+func (c *building) recorded(ctx context.Context, a *Activities) (done bool, err error) {
+	done, err = c.bring(func(r *rollout) means { return &recordedMeans{a: a, ctx: ctx, r: r, tally: &tally{}} })
+	if errors.Is(err, artifacts.ErrNotFound) {
+		return false, nil
+	}
+	return done, err
+}
+
+// FindCandidates says which candidates the records do not bring to their end.
+func (a *Activities) FindCandidates(ctx context.Context, in contract.FindCandidatesInput) (contract.FindCandidatesResult, error) {
+	p := a.beat(ctx, in.End-in.Begin)
+	defer p.close()
+	var out contract.FindCandidatesResult
+	for i := in.Begin; i < in.End; i++ {
+		if err := p.next(); err != nil {
+			return out, err
+		}
+		c, err := a.candidate(p.work, contract.CandidateInput{Range: in.Range, Candidate: i})
+		if err != nil {
+			return out, err
+		}
+		done, err := c.recorded(p.work, a)
+		if err != nil {
+			return out, err
+		}
+		if !done {
+			out.Missing = append(out.Missing, i)
+		}
+		p.step(1)
+	}
+	return out, nil
+}
+
+// CloseRadCoT makes the documents of a construction from the records alone: ledger, examples in
+// the form of each trainer, datasheet, and the account of the calls.
+func (a *Activities) CloseRadCoT(ctx context.Context, in contract.CloseRadCoTInput) (contract.RadCoTResult, error) {
+	p := a.beat(ctx, in.Range.Count)
+	defer p.close()
+	out := contract.RadCoTResult{Reproduction: in.Range.Reproduction, Candidates: in.Range.Count}
+	pl, err := a.plan(p.work, in.Range.Plan)
+	if err != nil {
+		return out, err
+	}
+	set, err := a.candidateSet(p.work, in.Range.Candidates, in.Range.Exclusions)
+	if err != nil {
+		return out, err
+	}
+	closing, acc := radcot.NewClosing(set.Set, set.ref.Digest, set.exclusions), newAccount()
+	for i := range set.Candidates {
+		if err := p.next(); err != nil {
+			return out, err
+		}
+		o, err := a.closeCandidate(p.work, contract.CandidateInput{Range: in.Range, Candidate: i}, &acc)
+		if err == nil {
+			err = closing.Add(o)
+		}
+		if err != nil {
+			return out, err
+		}
+		if o == nil {
+			out.Undetermined++
+		}
+		p.step(1)
+	}
+	built, err := closing.Close()
+	if err != nil {
+		return out, fail(contract.ErrTypeDataset, "%w", err)
+	}
+	out.SFT, out.GRPO, out.Calls = built.SFT(), built.GRPO(), acc.kinds
+	store := a.opts.Store.ForClass(pl.Class())
+	doc, err := writeRadCoT(p.work, store, built, set, pl.Models[0].Title)
+	if err != nil {
+		return out, err
+	}
+	doc.Candidates, doc.Exclusions = in.Range.Candidates, in.Range.Exclusions
+	account := acc.doc(contract.DialogueRange{})
+	account.Set = contract.StageRadCoT
+	if out.Account, err = putJSON(p.work, store, account, contract.CallsMediaType); err != nil {
+		return out, err
+	}
+	out.Doc, err = putJSON(p.work, store, doc, contract.RadCoTMediaType)
+	return out, err
+}
+
+// closeCandidate walks one candidate over the records. A candidate without an end is nil: nobody
+// knows what it would have become.
+func (a *Activities) closeCandidate(ctx context.Context, in contract.CandidateInput, acc *account) (*radcot.Outcome, error) {
+	c, err := a.candidate(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	done, err := c.recorded(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range c.accounts {
+		acc.add(k.key, k.count)
+	}
+	if !done {
+		if c.missing.IsZero() {
+			return nil, nil
+		}
+		n, err := ledger.Attempted(ctx, a.opts.Store, c.missing)
+		if err == nil && n.Attempts > 0 {
+			n.Kind = c.kind
+			acc.open[c.missing] = n
+		}
+		return nil, err
+	}
+	o, err := c.set.Spec.Outcome(c.Work)
+	if err != nil {
+		return nil, fail(contract.ErrTypeSpec, "%w", err)
+	}
+	return &o, nil
+}
+
+// writeRadCoT stores the files of a construction.
+func writeRadCoT(ctx context.Context, store *artifacts.Repository, b *radcot.Built, set *candidateDoc, teacher string) (contract.RadCoTDoc, error) {
+	doc := contract.RadCoTDoc{Format: contract.RadCoTFormat, Files: []contract.Report{}}
+	text, err := b.Ledger.Encode()
+	if err != nil {
+		return doc, err
+	}
+	if doc.Ledger, err = store.Put(ctx, text, contract.RadCoTLedgerMediaType); err != nil {
+		return doc, err
+	}
+	sheet := b.Datasheet(doc.Ledger.Digest, set.exclusions, teacher, nil)
+	if text, err = json.MarshalIndent(sheet, "", "  "); err != nil {
+		return doc, err
+	}
+	if doc.Datasheet, err = store.Put(ctx, append(text, '\n'), contract.DatasheetMediaType); err != nil {
+		return doc, err
+	}
+	for _, f := range b.Files(sheet, radcot.StorePath) {
+		var buf bytes.Buffer
+		if err := f.Write(io.Writer(&buf)); err != nil {
+			return doc, err
+		}
+		ref, err := store.Put(ctx, buf.Bytes(), f.MediaType)
+		if err != nil {
+			return doc, err
+		}
+		doc.Files = append(doc.Files, contract.Report{Name: f.Name, Ref: ref})
+	}
+	doc.Pictures = b.Pictures()
+	return doc, nil
+}
