@@ -223,10 +223,8 @@ func (r *rollout) correct() bool {
 // configOf names the configuration that a set counts in: the paper's where the policy's role and
 // the arm are of one, else policy and arm.
 func configOf(role string, set contract.RolloutSet) string {
-	for _, c := range xragent.Configurations() {
-		if role != "" && c.Policy == role && c.Arm == set.Arm {
-			return c.Name
-		}
+	if role == "" {
+		role = set.Card
 	}
-	return set.Card + "/" + set.Arm
+	return xragent.ConfigurationOf(role, set.Arm)
 }

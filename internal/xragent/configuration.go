@@ -1,6 +1,9 @@
 package xragent
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Configuration is a named experiment of the paper: which training the policy had, and how the
 // agent runs. Two configurations of one policy share its checkpoint.
@@ -69,9 +72,16 @@ var configurations = []Configuration{
 	{"xr.measure.policy_routed", PolicyFull, ArmPolicyRouted, "measuring is a tool"},
 }
 
+// Baseline begins the names of policies that are other systems.
+const Baseline = "baseline."
+
 // ConfigurationOf names the configuration that a policy under an arm counts in: the first named one
-// with both, else "<policy>/<arm>", which no table of the paper has.
+// with both, "xr.baseline.NAME" for another system that is asked directly, else "<policy>/<arm>",
+// which no table of the paper has.
 func ConfigurationOf(policy, arm string) string {
+	if strings.HasPrefix(policy, Baseline) && strings.HasPrefix(arm, ArmDirect+".") {
+		return "xr." + policy
+	}
 	for _, c := range configurations {
 		if c.Policy == policy && c.Arm == arm {
 			return c.Name
