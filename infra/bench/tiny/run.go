@@ -25,6 +25,8 @@ type Options struct {
 	Examples, SFTSteps, Rounds, HeldOut int
 	SFTRate, Rate                       float64
 	Scale, Permute                      bool
+	// Taught is a checkpoint that SFT gave before; empty trains one.
+	Taught string
 }
 
 // Items and draws of a round, examples of a step of SFT.
@@ -72,7 +74,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	taught, err := r.sft(ctx, base)
+	taught, err := r.taught(ctx, base)
 	if err != nil {
 		return err
 	}
@@ -198,6 +200,16 @@ func (r *runner) written(stage string, t quiz.Table, p quiz.Played, png []byte) 
 
 func exists(path string) bool { _, err := os.Stat(path); return err == nil }
 
+// taught trains on the teacher, or takes what an earlier run gave.
+func (r *runner) taught(ctx context.Context, base string) (string, error) {
+	if r.o.Taught == "" {
+		r.o.Taught = r.path(fmt.Sprintf("sft/checkpoints/checkpoint-%d", r.o.SFTSteps))
+		return r.sft(ctx, base)
+	}
+	data, err := os.ReadFile(filepath.Join(r.o.Taught, "model.safetensors"))
+	return artifacts.Sum(data).String(), err
+}
+
 // sft plays the teacher on the training items and trains on what it wrote.
 func (r *runner) sft(ctx context.Context, base string) (string, error) {
 	n := min(r.o.Examples, r.train.Len())
@@ -242,7 +254,7 @@ func (r *runner) grpo(ctx context.Context, base string, res *Result) (string, er
 	if err := r.plan("grpo", base, r.ids(steps), map[string]any{"learning_rate": r.o.Rate}, 1); err != nil {
 		return "", err
 	}
-	from := r.path(fmt.Sprintf("sft/checkpoints/checkpoint-%d", r.o.SFTSteps))
+	from := r.o.Taught
 	shuffle := rand.New(rand.NewPCG(r.o.Seed, 3))
 	model := base
 	for k, step := range steps {
@@ -284,7 +296,7 @@ type server struct {
 
 func (r *runner) serve(ctx context.Context) (*server, error) {
 	cmd := exec.CommandContext(ctx, r.o.Python, r.o.Trainer, "serve", "--stdin", "--thumbs", r.path("grpo/thumbs"),
-		"--checkpoints", r.path("base"), "--checkpoints", r.path("sft/checkpoints"), "--checkpoints", r.path("grpo/checkpoints"))
+		"--checkpoints", r.path("base"), "--checkpoints", filepath.Dir(r.o.Taught), "--checkpoints", r.path("grpo/checkpoints"))
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {

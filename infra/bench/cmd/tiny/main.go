@@ -47,6 +47,7 @@ func run(ctx context.Context) error {
 	flag.BoolVar(&o.Scale, "scale", false, "scale advantages by the group's deviation")
 	flag.BoolVar(&o.Permute, "permute", false, "permute rewards inside each group")
 	flag.IntVar(&o.HeldOut, "held-out", 2000, "held-out items that are evaluated")
+	flag.StringVar(&o.Taught, "taught", "", "checkpoint that SFT gave before")
 	flag.Parse()
 	if *draw {
 		for _, s := range []quiz.Split{quiz.Train, quiz.HeldOut} {
