@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -21,6 +22,26 @@ type Set struct {
 	Studies  []quiz.Study
 	Pictures []*cxr.Image
 	Bundles  []xragent.Bundle
+	crops    sync.Map // by study and box
+}
+
+// crop is one that was made.
+type crop struct {
+	png  []byte
+	used [4]int
+}
+
+// cut makes a crop of study k once.
+func (s *Set) cut(k int, box [4]int) ([]byte, [4]int, error) {
+	key := [5]int{k, box[0], box[1], box[2], box[3]}
+	if c, ok := s.crops.Load(key); ok {
+		return c.(crop).png, c.(crop).used, nil
+	}
+	png, used, err := quiz.CutOut(s.Pictures[k], box)
+	if err == nil {
+		s.crops.Store(key, crop{png, used})
+	}
+	return png, used, err
 }
 
 // Draw writes the pictures of a split below dir, and what is known of them beside.
@@ -98,5 +119,6 @@ func (s *Set) Len() int { return 4 * len(s.Studies) }
 // Table lays out item i.
 func (s *Set) Table(i int) quiz.Table {
 	k := i / 4
-	return quiz.Table{Agent: Agent, Item: s.Studies[k].Items[i%4], Picture: s.Pictures[k], Bundle: s.Bundles[k]}
+	return quiz.Table{Agent: Agent, Item: s.Studies[k].Items[i%4], Picture: s.Pictures[k], Bundle: s.Bundles[k],
+		Cut: func(box [4]int) ([]byte, [4]int, error) { return s.cut(k, box) }}
 }

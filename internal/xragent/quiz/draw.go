@@ -51,7 +51,7 @@ func (d drawer) film(index int) (s phantom.Square, large bool, err error) {
 // marks draws which marks the picture gets, and where.
 func (d drawer) marks() (hidden, shown Mark) {
 	r := d.stream("marks")
-	hidden = Mark{Look: r.IntN(3), Quarter: r.IntN(4), dx: 8 * (1 + r.IntN(6)), dy: 8 * (1 + r.IntN(6))}
+	hidden = Mark{Look: r.IntN(3), Quarter: r.IntN(4), dx: markSide * r.IntN(2), dy: markSide * r.IntN(2)}
 	return hidden, Mark{Look: r.IntN(3), Quarter: r.IntN(4)}
 }
 

@@ -21,7 +21,8 @@ const (
 )
 
 // drawFine puts the fine pattern on the picture: its ground is held away from black and
-// white, then raised and lowered by the same amount. Over 8 x 8 pixels, which are one pixel
+// white, then raised and lowered by the same amount. It fills a cell of a grid of 32 pixels,
+// one patch of a small policy's crop. Over 8 x 8 pixels, which are one pixel
 // of a small policy's input, every look has the same mean.
 func (k Mark) drawFine(m *cxr.Image) {
 	x0, y0 := Side/2+k.dx, Side/2+k.dy

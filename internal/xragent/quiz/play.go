@@ -15,6 +15,8 @@ type Table struct {
 	Item    xragent.Item
 	Picture *cxr.Image
 	Bundle  xragent.Bundle
+	// Cut makes crops, for who keeps them; nil makes each anew.
+	Cut func(box [4]int) (png []byte, used [4]int, err error)
 }
 
 // Played is a rollout with the pictures that its tools made, by digest.
@@ -82,11 +84,11 @@ func (t Table) run(c xragent.ToolCall, p Played) (xragent.Observation, error) {
 		if !ok {
 			return miss, nil
 		}
-		part, used, err := xragent.Crop(t.Picture, box, xragent.CropOptions{})
-		if err != nil {
-			return o, err
+		cut := t.Cut
+		if cut == nil {
+			cut = func(box [4]int) ([]byte, [4]int, error) { return CutOut(t.Picture, box) }
 		}
-		data, err := cxr.EncodePNG(part)
+		data, used, err := cut(box)
 		if err != nil {
 			return o, err
 		}
@@ -97,4 +99,14 @@ func (t Table) run(c xragent.ToolCall, p Played) (xragent.Observation, error) {
 	}
 	o.Status, o.Text = xragent.StatusError, "there are no masks of the picture"
 	return o, nil
+}
+
+// CutOut makes a crop as the tool does, as PNG, and returns the box really used.
+func CutOut(m *cxr.Image, box [4]int) (png []byte, used [4]int, err error) {
+	part, used, err := xragent.Crop(m, box, xragent.CropOptions{})
+	if err != nil {
+		return nil, used, err
+	}
+	png, err = cxr.EncodePNG(part)
+	return png, used, err
 }

@@ -144,7 +144,7 @@ func TestFinePatternShowsInTheCropOnly(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			Mark{Look: look, Quarter: quarter, dx: 24, dy: 40}.drawFine(film.Image)
+			Mark{Look: look, Quarter: quarter, dx: 32, dy: 0}.drawFine(film.Image)
 			whole[look] = shrink(film.Image, PolicySide)
 			part, _, err := xragent.Crop(film.Image, quarterBox(quarter), xragent.CropOptions{})
 			if err != nil {
