@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"cxrepro/internal/stats"
-	"cxrepro/internal/xragent/quiz"
 )
 
 // Result is what a run showed.
@@ -81,5 +80,3 @@ func (r Result) write(dir string) error {
 	}
 	return os.WriteFile(filepath.Join(dir, "result.json"), data, 0o644)
 }
-
-var _ = quiz.Families

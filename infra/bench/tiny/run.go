@@ -55,7 +55,7 @@ type runner struct {
 	server      *server
 }
 
-// Run trains and evaluates, and writes result.json and curve.svg to the run's folder.
+// Run trains and evaluates, and writes result.json to the run's folder.
 func Run(ctx context.Context, o Options) error {
 	r := &runner{o: o}
 	var err error

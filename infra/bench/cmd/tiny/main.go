@@ -5,7 +5,8 @@
 //	go run -C infra/bench ./cmd/tiny --draw --set S
 //	for s in train held-out; do
 //	    ./cxrepro xragent measure S/$s/*.png --profile calibrated --json > S/$s.measured.jsonl; done
-//	go run -C infra/bench ./cmd/tiny --set S --out R --python PYTHON --seed 1
+//	go run -C infra/bench ./cmd/tiny --set S --out R1 --python PYTHON --seed 1
+//	go run -C infra/bench ./cmd/tiny --plot curve.svg R1 R2 R3
 package main
 
 import (
@@ -48,7 +49,11 @@ func run(ctx context.Context) error {
 	flag.BoolVar(&o.Permute, "permute", false, "permute rewards inside each group")
 	flag.IntVar(&o.HeldOut, "held-out", 2000, "held-out items that are evaluated")
 	flag.StringVar(&o.Taught, "taught", "", "checkpoint that SFT gave before")
+	plot := flag.String("plot", "", "only plot finished runs, the arguments, into this SVG file")
 	flag.Parse()
+	if *plot != "" {
+		return tiny.Curve(*plot, flag.Args())
+	}
 	if *draw {
 		for _, s := range []quiz.Split{quiz.Train, quiz.HeldOut} {
 			if err := tiny.Draw(o.Set, *setSeed, s, *pictures); err != nil {
