@@ -165,11 +165,11 @@ func (r *runner) deal(stream uint64, total, steps, n int) [][]int {
 	return out
 }
 
-func (r *runner) ids(steps [][]int) [][]string {
+func names(steps [][]int, name func(int) string) [][]string {
 	out := make([][]string, len(steps))
 	for k, step := range steps {
 		for _, i := range step {
-			out[k] = append(out[k], r.train.Table(i).Item.ID)
+			out[k] = append(out[k], name(i))
 		}
 	}
 	return out
@@ -212,17 +212,21 @@ func (r *runner) taught(ctx context.Context, base string) (string, error) {
 
 // sft plays the teacher on the training items and trains on what it wrote.
 func (r *runner) sft(ctx context.Context, base string) (string, error) {
-	n := min(r.o.Examples, r.train.Len())
+	n := r.o.Examples
+	name := func(e int) string {
+		return fmt.Sprintf("%s#%d", r.train.Table(e%r.train.Len()).Item.ID, e/r.train.Len())
+	}
 	steps := r.deal(1, n, r.o.SFTSteps, examplesAStep)
-	if err := r.plan("sft", base, r.ids(steps), map[string]any{"learning_rate": r.o.SFTRate}, 100); err != nil {
+	if err := r.plan("sft", base, names(steps, name), map[string]any{"learning_rate": r.o.SFTRate}, 100); err != nil {
 		return "", err
 	}
 	teacher, right := quiz.DefaultTeacher(), 0
 	var out bytes.Buffer
-	for i := range n {
+	for e := range n {
+		i, draw := e%r.train.Len(), e/r.train.Len()
 		t, s := r.train.Table(i), r.train.Studies[i/4]
 		p, err := t.Play(func(p quiz.Played, step xragent.Step) (xragent.Turn, error) {
-			return teacher.Turn(s, quiz.Families()[i%4], 0, p.Rollout, step)
+			return teacher.Turn(s, quiz.Families()[i%4], draw, p.Rollout, step)
 		})
 		if err != nil {
 			return "", err
@@ -234,7 +238,7 @@ func (r *runner) sft(ctx context.Context, base string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		l.ID = t.Item.ID
+		l.ID = name(e)
 		b, err := json.Marshal(l)
 		if err != nil {
 			return "", err
@@ -251,7 +255,7 @@ func (r *runner) sft(ctx context.Context, base string) (string, error) {
 // grpo plays, scores and updates round by round.
 func (r *runner) grpo(ctx context.Context, base string, res *Result) (string, error) {
 	steps := r.deal(2, r.train.Len(), r.o.Rounds, items)
-	if err := r.plan("grpo", base, r.ids(steps), map[string]any{"learning_rate": r.o.Rate}, 1); err != nil {
+	if err := r.plan("grpo", base, names(steps, func(i int) string { return r.train.Table(i).Item.ID }), map[string]any{"learning_rate": r.o.Rate}, 1); err != nil {
 		return "", err
 	}
 	from := r.o.Taught

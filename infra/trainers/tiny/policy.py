@@ -9,7 +9,7 @@ import numpy as np
 import picture
 import words
 
-HIDDEN, FEATURES, SPAN = 128, 32, 120
+HIDDEN, FEATURES, SPAN = 144, 32, 120
 
 
 def fresh(seed):

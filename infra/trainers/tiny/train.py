@@ -10,8 +10,8 @@ import picture
 import policy
 import words
 
-SFT = {"learning_rate": 3e-3, "warmup_steps": 20, "final_share": 0.05, "weight_decay": 0.0}
-GRPO = {"learning_rate": 1e-3, "clip": 0.2, "minibatch_items": 8}
+SFT = {"learning_rate": 1.2e-2, "warmup_steps": 20, "final_share": 0.05, "weight_decay": 0.0}
+GRPO = {"learning_rate": 2.5e-3, "final_share": 0.3, "clip": 0.2, "minibatch_items": 8}
 
 
 def init(a):
@@ -97,6 +97,7 @@ def update(a):
     reader, group, s = Reader(a.run), plan.plan["group_size"], plan.set
     adam, total = Adam(start.weights, moments, count), 0.0
     old_weights, size = dict(adam.w), s["minibatch_items"] * group
+    rate = s["learning_rate"] * (1 - (1 - s["final_share"]) * (step - 1) / plan.plan["to_step"])
     for lo in range(0, len(lines), size):
         part = lines[lo:lo + size]
         pairs = [(reader.sequence(e), e["advantage"]) for e in part]
@@ -111,7 +112,7 @@ def update(a):
             loss, dlog = policy.clipped(logp, old, advantage, np.float32(s["clip"]), tokens)
             gradient = batch.gradient(adam.w, kept, dlog)
             total += float(loss)
-        adam.step(gradient, s["learning_rate"])  # every minibatch counts as a step of the optimizer
+        adam.step(gradient, rate)  # every minibatch counts as a step of the optimizer
     files.save(plan.checkpoint(step), adam.w, adam.moments(), plan.state(step, adam.n, start.digest))
     event(plan, a.attempt, step, adam, plan.schedule[step], len(lines), total, sum(e["reward"] for e in lines))
     print(files.digest(files.pack(adam.w)))
