@@ -202,8 +202,27 @@ func (v *verifier) level2(ctx context.Context) error {
 	if err := v.results(ctx, findings); err != nil {
 		return err
 	}
-	v.out.Steps = append(v.out.Steps, Step{Level: Tables, Checked: checked + evaluations, Done: v.said(Tables, "tables from findings and pages of dialogues"), Open: v.why(Tables)})
+	counted, err := v.account(ctx)
+	if err != nil {
+		return err
+	}
+	v.out.Steps = append(v.out.Steps, Step{Level: Tables, Checked: checked + evaluations, Done: v.said(Tables, "tables from findings and pages of dialogues") + counted, Open: v.why(Tables)})
 	return nil
+}
+
+// account compares what the receipt counts with what lies below it.
+func (v *verifier) account(ctx context.Context) (said string, err error) {
+	found, open, err := v.audit.Account(ctx)
+	if err != nil {
+		return "", v.unreadable(err)
+	}
+	for _, d := range found {
+		v.out.fault(Fault{Level: Tables, Object: d.Object, What: d.What, Detail: d.Detail})
+	}
+	if len(open) > 0 {
+		return "; of the receipt open: " + strings.Join(open, ", "), nil
+	}
+	return "; what the receipt counts", nil
 }
 
 // differ notes a difference and keeps the unit below the level.
