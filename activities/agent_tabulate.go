@@ -40,6 +40,9 @@ func (a *Activities) TabulateAgent(ctx context.Context, in contract.TabulateAgen
 	if err != nil {
 		return none, err
 	}
+	if err := a.countTools(p, in.Sets, t); err != nil {
+		return none, err
+	}
 	results, err := putJSON(p.work, a.opts.Store, contract.AgentResults{
 		Format: contract.AgentResultsFormat, Questions: in.Questions.Digest, Sets: sets, Tables: rec.Result.Digest,
 	}, contract.AgentResultsMediaType)
@@ -204,4 +207,34 @@ func (c *setCount) done() *contract.AgentSet {
 		s.Reward, s.Evidence, s.Calls = c.reward/n, c.evidence/n, c.call/n
 	}
 	return s
+}
+
+// countTools counts the records of tools, each once: rollouts that ask the same share one.
+func (a *Activities) countTools(p *pulse, sets []artifacts.Ref, t *tally) error {
+	seen := map[artifacts.Digest]bool{}
+	for _, ref := range sets {
+		doc, err := getJSON[contract.RolloutSetDoc](p.work, a.opts.Store, ref)
+		if err != nil {
+			return fmt.Errorf("load rollouts: %w", err)
+		}
+		err = eachPacked(p.work, a.opts.Store, doc.Pages, func(page *contract.RolloutsDoc) error {
+			for i := range page.Rollouts {
+				for _, tool := range page.Rollouts[i].Tools {
+					if seen[tool.Key] {
+						continue
+					}
+					seen[tool.Key] = true
+					if _, _, err := a.steps.find(p.work, artifacts.Key{Step: contract.StepTool, Digest: tool.Key}, t); err != nil {
+						return err
+					}
+				}
+			}
+			p.progress()
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -196,6 +196,11 @@ func (a *Activities) measurementRecord(ctx context.Context, pl *derive.Plan, gat
 	if err != nil {
 		return rec, false, err
 	}
+	return a.recordOf(ctx, key)
+}
+
+// recordOf returns the record of a key; ok is false when it has none.
+func (a *Activities) recordOf(ctx context.Context, key artifacts.Key) (rec artifacts.Record, ok bool, err error) {
 	rec, err = a.opts.Store.Lookup(ctx, key)
 	if errors.Is(err, artifacts.ErrNotFound) {
 		return rec, false, nil

@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"cxrepro/artifacts"
@@ -52,6 +53,8 @@ type rollout struct {
 	// calls are the calls made, in order, accounts those of their records.
 	calls    []contract.RolloutCall
 	accounts []callAccount
+	tools    []contract.RolloutTool
+	pictures []artifacts.Ref
 	// materials are what a second turn was shown.
 	materials []provenance.Descriptor
 }
@@ -227,6 +230,9 @@ func (r *rollout) measurement(m means, image artifacts.Ref) (doc contract.Measur
 		return doc, false, err
 	}
 	r.shown("measurement of "+image.Digest.Short(), rec.Result)
+	if !slices.Contains(r.pictures, rec.Result) {
+		r.pictures = append(r.pictures, rec.Result)
+	}
 	doc, err = getJSON[contract.MeasurementDoc](m.context(), m.activities().opts.Store, rec.Result)
 	return doc, err == nil, err
 }

@@ -60,8 +60,6 @@ type recordedMeans struct {
 	a   *Activities
 	ctx context.Context
 	r   *rollout
-	// tally counts the records of tools.
-	tally *tally
 	// missing is the key of the call that has no record; zero where something else is missing.
 	missing artifacts.Key
 	kind    string
@@ -85,7 +83,7 @@ func (k *recordedMeans) step(doc artifacts.KeyDoc, _ func(ctx context.Context) (
 	if err != nil {
 		return artifacts.Record{}, false, err
 	}
-	return k.a.steps.find(k.ctx, key, k.tally)
+	return k.a.recordOf(k.ctx, key)
 }
 
 func (k *recordedMeans) measured(image artifacts.Ref) (artifacts.Record, bool, error) {
@@ -94,8 +92,8 @@ func (k *recordedMeans) measured(image artifacts.Ref) (artifacts.Record, bool, e
 
 // follow walks a rollout over the records alone. What a picture that was never prepared would
 // have been part of has no record either.
-func (a *Activities) follow(ctx context.Context, r *rollout, t *tally) (k *recordedMeans, done bool, err error) {
-	k = &recordedMeans{a: a, ctx: ctx, r: r, tally: t}
+func (a *Activities) follow(ctx context.Context, r *rollout) (k *recordedMeans, done bool, err error) {
+	k = &recordedMeans{a: a, ctx: ctx, r: r}
 	done, err = r.run(k)
 	if errors.Is(err, artifacts.ErrNotFound) {
 		return k, false, nil

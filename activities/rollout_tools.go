@@ -61,6 +61,7 @@ func (r *rollout) recordedTool(m means, c xragent.ToolCall, doc artifacts.KeyDoc
 		return o, false, err
 	}
 	r.shown(fmt.Sprintf("observation.%d", c.Number), rec.Result)
+	r.tools = append(r.tools, contract.RolloutTool{Call: c.Number, Key: rec.Key.Digest, Result: rec.Result})
 	data, err := m.activities().opts.Store.Get(m.context(), rec.Result)
 	if err == nil {
 		err = json.Unmarshal(data, &o)

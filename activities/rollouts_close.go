@@ -51,7 +51,7 @@ func (a *Activities) FindRollouts(ctx context.Context, in contract.FindRolloutsI
 		if err != nil {
 			return out, err
 		}
-		_, done, err := a.follow(p.work, r, &tally{})
+		_, done, err := a.follow(p.work, r)
 		if err != nil {
 			return out, err
 		}
@@ -82,7 +82,6 @@ func (a *Activities) CloseRollouts(ctx context.Context, in contract.CloseRollout
 		return out, err
 	}
 	store := a.opts.Store.ForClass(pl.Class())
-	t := &tally{effort: effort{reproduction: in.Range.Reproduction, id: in.Range.Reproduction}}
 	pages, calls := contract.Packed{Items: []contract.PackItem{}}, contract.Packed{Items: []contract.PackItem{}}
 	for begin := 0; begin < in.Range.Items; begin += pageRollouts {
 		doc := contract.RolloutsDoc{Format: contract.RolloutsFormat, Set: in.Range.Set.Name}
@@ -91,7 +90,7 @@ func (a *Activities) CloseRollouts(ctx context.Context, in contract.CloseRollout
 			if err := p.next(); err != nil {
 				return out, err
 			}
-			d, err := a.closeRollout(p.work, in.Range, item, failed[item], t, &acc)
+			d, err := a.closeRollout(p.work, in.Range, item, failed[item], &acc)
 			if err != nil {
 				return out, err
 			}
@@ -121,7 +120,6 @@ func (a *Activities) CloseRollouts(ctx context.Context, in contract.CloseRollout
 	if out.Calls, err = putJSON(p.work, a.opts.Store, calls, contract.PackMediaType); err != nil {
 		return out, err
 	}
-	out.Steps = t.totals
 	out.Doc, err = putJSON(p.work, a.opts.Store, set, contract.RolloutSetMediaType)
 	return out, err
 }
@@ -138,19 +136,19 @@ func countRollout(t *contract.RolloutTotals, d *contract.RolloutDoc) {
 }
 
 // closeRollout walks one rollout over the records and describes it.
-func (a *Activities) closeRollout(ctx context.Context, rg contract.RolloutRange, item int, why string, t *tally, acc *account) (contract.RolloutDoc, error) {
+func (a *Activities) closeRollout(ctx context.Context, rg contract.RolloutRange, item int, why string, acc *account) (contract.RolloutDoc, error) {
 	r, err := a.rollout(ctx, rg.Input(item, 0))
 	if err != nil {
 		return contract.RolloutDoc{}, err
 	}
-	k, done, err := a.follow(ctx, r, t)
+	k, done, err := a.follow(ctx, r)
 	if err != nil {
 		return contract.RolloutDoc{}, err
 	}
 	for _, c := range r.accounts {
 		acc.add(c.key, c.count)
 	}
-	d := contract.RolloutDoc{Item: item, Ending: string(r.Ending), Calls: r.calls}
+	d := contract.RolloutDoc{Item: item, Ending: string(r.Ending), Calls: r.calls, Tools: r.tools, Measured: r.pictures}
 	if d.Calls == nil {
 		d.Calls = []contract.RolloutCall{}
 	}

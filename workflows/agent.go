@@ -58,7 +58,6 @@ func (r *reproduction) runAgent(ctx workflow.Context, totals *contract.ChunkTota
 		out.Sets = append(out.Sets, res.Doc)
 		out.Calls = append(out.Calls, res.Calls)
 		out.Totals.Add(res.Totals)
-		totals.Add(res.Steps)
 	}
 	out.Tables, err = call(ctx, c, cpu, contract.TabulateAgent, contract.TabulateAgentInput{
 		Plan: c.Plan, Questions: r.in.Questions.Questions, Reproduction: r.in.Reproduction, Sets: out.Sets,

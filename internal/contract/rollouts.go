@@ -147,8 +147,6 @@ type RolloutsResult struct {
 	Doc    artifacts.Ref `json:"doc"`
 	Calls  artifacts.Ref `json:"calls"`
 	Totals RolloutTotals `json:"totals"`
-	// Steps counts the records of tools.
-	Steps ChunkTotals `json:"steps"`
 }
 
 // RolloutTotals are sums over rollouts. Rollouts = Done + Undetermined.
@@ -198,6 +196,17 @@ type RolloutDoc struct {
 	Outcome xragent.Outcome `json:"outcome"`
 	// Calls are the calls to models in the order in which they were made.
 	Calls []RolloutCall `json:"calls"`
+	// Tools are the records of what the platform's tools answered, and Measured those of the
+	// pictures whose measurements were read.
+	Tools    []RolloutTool   `json:"tools,omitempty"`
+	Measured []artifacts.Ref `json:"measured,omitempty"`
+}
+
+// RolloutTool is the record of one tool call by its number.
+type RolloutTool struct {
+	Call   int              `json:"call"`
+	Key    artifacts.Digest `json:"key"`
+	Result artifacts.Ref    `json:"result"`
 }
 
 // RolloutCall is one call of a rollout by its record.
