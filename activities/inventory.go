@@ -163,6 +163,9 @@ func (v *inventory) walk(ctx context.Context) error {
 			return err
 		}
 	}
+	if !r.Questions.IsZero() {
+		return v.agent(ctx)
+	}
 	for i, ref := range r.Evaluations {
 		if err := v.evaluation(ctx, i, ref); err != nil {
 			return err

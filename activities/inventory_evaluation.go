@@ -121,7 +121,11 @@ func (v *inventory) accounts(ctx context.Context, list artifacts.Ref, name strin
 			continue
 		}
 		for _, c := range doc.Calls {
-			if err := v.call(ctx, c.Key, fmt.Sprintf("%s on %s, %s", doc.Task, doc.Path, name)); err != nil {
+			where := name
+			if doc.Set == "" {
+				where = fmt.Sprintf("%s on %s, %s", doc.Task, doc.Path, name)
+			}
+			if err := v.call(ctx, c.Key, where); err != nil {
 				return err
 			}
 		}

@@ -5,6 +5,7 @@ import (
 
 	"go.temporal.io/sdk/worker"
 
+	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/ledger"
 	"cxrepro/internal/xragent"
@@ -72,25 +73,36 @@ const pageRollouts = 64
 func (a *Activities) CloseRollouts(ctx context.Context, in contract.CloseRolloutsInput) (contract.RolloutsResult, error) {
 	p := a.beat(ctx, in.Range.Items)
 	defer p.close()
-	var out contract.RolloutsResult
 	failed := map[int]string{}
 	for _, f := range in.Failed {
 		failed[f.Item] = f.Type
 	}
 	pl, err := a.plan(p.work, in.Range.Plan)
 	if err != nil {
-		return out, err
+		return contract.RolloutsResult{}, err
 	}
 	store := a.opts.Store.ForClass(pl.Class())
+	return a.closeRollouts(p, in.Range, failed, func(doc any, mediaType string) (artifacts.Ref, error) {
+		return putJSON(p.work, store, doc, mediaType)
+	})
+}
+
+// closeRollouts makes the documents of a set; put stores one, or only names it.
+func (a *Activities) closeRollouts(p *pulse, rg contract.RolloutRange, failed map[int]string, put func(doc any, mediaType string) (artifacts.Ref, error)) (out contract.RolloutsResult, err error) {
 	pages, calls := contract.Packed{Items: []contract.PackItem{}}, contract.Packed{Items: []contract.PackItem{}}
-	for begin := 0; begin < in.Range.Items; begin += pageRollouts {
-		doc := contract.RolloutsDoc{Format: contract.RolloutsFormat, Set: in.Range.Set.Name}
+	keep := func(to *contract.Packed, doc any, mediaType string) error {
+		ref, err := put(doc, mediaType)
+		to.Items = append(to.Items, contract.PackItem{Index: len(to.Items), Ref: ref})
+		return err
+	}
+	for begin := 0; begin < rg.Items; begin += pageRollouts {
+		doc := contract.RolloutsDoc{Format: contract.RolloutsFormat, Set: rg.Set.Name}
 		acc := newAccount()
-		for item := begin; item < min(begin+pageRollouts, in.Range.Items); item++ {
+		for item := begin; item < min(begin+pageRollouts, rg.Items); item++ {
 			if err := p.next(); err != nil {
 				return out, err
 			}
-			d, err := a.closeRollout(p.work, in.Range, item, failed[item], &acc)
+			d, err := a.closeRollout(p.work, rg, item, failed[item], &acc)
 			if err != nil {
 				return out, err
 			}
@@ -100,27 +112,22 @@ func (a *Activities) CloseRollouts(ctx context.Context, in contract.CloseRollout
 		}
 		out.Totals.Calls = contract.AddCounts(out.Totals.Calls, acc.kinds)
 		account := acc.doc(contract.DialogueRange{})
-		account.Set = in.Range.Set.Name
-		for _, page := range []struct {
-			to        *contract.Packed
-			doc       any
-			mediaType string
-		}{{&pages, doc, contract.RolloutsMediaType}, {&calls, account, contract.CallsMediaType}} {
-			ref, err := putJSON(p.work, store, page.doc, page.mediaType)
-			if err != nil {
-				return out, err
-			}
-			page.to.Items = append(page.to.Items, contract.PackItem{Index: len(page.to.Items), Ref: ref})
+		account.Set = rg.Set.Name
+		if err := keep(&pages, doc, contract.RolloutsMediaType); err != nil {
+			return out, err
+		}
+		if err := keep(&calls, account, contract.CallsMediaType); err != nil {
+			return out, err
 		}
 	}
-	set := contract.RolloutSetDoc{Format: contract.RolloutSetFormat, Questions: in.Range.Questions, Set: in.Range.Set}
-	if set.Pages, err = putJSON(p.work, a.opts.Store, pages, contract.PackMediaType); err != nil {
+	set := contract.RolloutSetDoc{Format: contract.RolloutSetFormat, Questions: rg.Questions, Set: rg.Set}
+	if set.Pages, err = put(pages, contract.PackMediaType); err != nil {
 		return out, err
 	}
-	if out.Calls, err = putJSON(p.work, a.opts.Store, calls, contract.PackMediaType); err != nil {
+	if out.Calls, err = put(calls, contract.PackMediaType); err != nil {
 		return out, err
 	}
-	out.Doc, err = putJSON(p.work, a.opts.Store, set, contract.RolloutSetMediaType)
+	out.Doc, err = put(set, contract.RolloutSetMediaType)
 	return out, err
 }
 

@@ -58,7 +58,7 @@ func guidedModel() evaltest.Options {
 
 // killedAt runs the command until the n-th time that a point is passed. It reports whether the
 // command was killed there, and did not end before.
-func (b *askedBench) killedAt(point string, n int) bool {
+func (b *bench) killedAt(point string, n int) bool {
 	b.t.Helper()
 	var talk bytes.Buffer
 	cmd := b.command(append([]string{"run", b.spec, "--json", "--heartbeat-timeout", "2s", "--retry-interval", "100ms"}, b.data...)...)
@@ -130,7 +130,7 @@ func TestCallsKilled(t *testing.T) {
 }
 
 // recorded counts the calls in the index.
-func (b *askedBench) recorded() (n int) {
+func (b *bench) recorded() (n int) {
 	b.t.Helper()
 	root := filepath.Join(b.state, "store", "index", contract.StepCall)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -17,6 +17,9 @@ func (v *verifier) levels(ctx context.Context) error {
 	if v.audit == nil {
 		return nil
 	}
+	if v.audit.RolloutSets() > 0 {
+		return v.agent(ctx)
+	}
 	if err := v.units(ctx); err != nil {
 		return err
 	}
