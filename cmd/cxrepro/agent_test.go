@@ -202,7 +202,7 @@ func agentVerbs(t *testing.T, b *bench, r *contract.Receipt) {
 		{[]string{"status"}, []string{r.Reproduction, "xragent-test", "done"}},
 		{[]string{"status", r.Reproduction}, []string{"Right answers", "rollouts", "24 = 24 done"}},
 		{[]string{"receipt", r.Reproduction}, []string{"tool: ", "model: "}},
-		{[]string{"report", r.Reproduction}, []string{"| policy | arm |", "Simulated", "force_all"}},
+		{[]string{"report", r.Reproduction}, []string{"| policy | arm |", "Simulated", `force\_all`}},
 		{[]string{"report", r.Reproduction, "--format", "csv"}, []string{"direct.v4"}},
 		{[]string{"report", r.Reproduction, "--format", "html", "--out", "page.html"}, []string{"page.html"}},
 		{[]string{"report", r.Reproduction, "--json"}, []string{`"complete":true`, `"simulated":true`}},

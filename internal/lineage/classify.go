@@ -17,6 +17,7 @@ var stepKinds = map[string]Kind{
 	contract.StepAssess: KindFindings, contract.StepSummarise: KindTable, contract.StepTabulate: KindTable,
 	contract.StepDrawCases: KindBenchmark, contract.StepBuildCase: KindCase, contract.StepImportCase: KindCase,
 	contract.StepPreparePicture: KindPicture, contract.StepCall: KindCall, contract.StepCallOutcome: KindCall,
+	contract.StepMeasure: KindMeasurement, contract.StepTool: KindObservation, contract.StepTabulateAgent: KindTable,
 	contract.StepReproduction: KindReproduction,
 }
 
@@ -24,6 +25,7 @@ var stepKinds = map[string]Kind{
 var stepTitles = map[string]string{
 	contract.StepPixelFacts: "pixel facts", contract.StepSegment: "masks", contract.StepImportMasks: "imported masks", contract.StepAssess: "findings of a window",
 	contract.StepSummarise: "tables of labels", contract.StepTabulate: "tables of the evaluation", contract.StepDrawCases: "drawn cases",
+	contract.StepMeasure: "measurement of a picture", contract.StepTool: "what a tool answered", contract.StepTabulateAgent: "tables of the agent",
 	contract.StepBuildCase: "case", contract.StepImportCase: "case", contract.StepPreparePicture: "picture as it is sent", contract.StepReproduction: "receipt",
 }
 
@@ -40,6 +42,11 @@ var mediaKinds = map[string]struct {
 	contract.BenchmarkMediaType:         {KindBenchmark, "benchmark"},
 	contract.BenchmarkPlanMediaType:     {KindBenchmark, "drawn cases"},
 	contract.CaseMediaType:              {KindCase, "case"},
+	contract.QuestionsMediaType:         {KindBenchmark, "question set"},
+	contract.RolloutsMediaType:          {KindRollouts, "page of rollouts"},
+	contract.RolloutSetMediaType:        {KindEvaluation, "set of rollouts"},
+	contract.AgentTablesMediaType:       {KindTable, "tables of the agent"},
+	contract.AgentResultsMediaType:      {KindDocument, "list of results"},
 	contract.PopulationMediaType:        {KindDocument, "who enters Path 2"},
 	contract.ReceiptMediaType:           {KindReproduction, "receipt"},
 	contract.ResultsMediaType:           {KindDocument, "list of results"},

@@ -16,6 +16,7 @@ const (
 	KindReproduction Kind = "reproduction"
 	KindTable        Kind = "table"
 	KindEvaluation   Kind = "evaluation"
+	KindRollouts     Kind = "page of rollouts"
 	KindDialogue     Kind = "dialogue"
 	KindCall         Kind = "call"
 	KindModel        Kind = "model"
@@ -27,6 +28,8 @@ const (
 	KindCase         Kind = "case"
 	KindFinding      Kind = "finding"
 	KindFindings     Kind = "findings"
+	KindMeasurement  Kind = "measurement"
+	KindObservation  Kind = "observation"
 	KindParameter    Kind = "parameter"
 	KindMasks        Kind = "masks"
 	KindFacts        Kind = "facts"
@@ -42,14 +45,14 @@ const (
 // Kinds lists every kind in the order of reading, which is that of ranks in a picture.
 func Kinds() []Kind {
 	return []Kind{
-		KindCell, KindReproduction, KindTable, KindEvaluation, KindDialogue, KindCall, KindModel, KindSettings, KindPrompt, KindQuestion, KindPicture, KindBenchmark,
-		KindCase, KindFinding, KindFindings, KindParameter, KindMasks, KindFacts, KindImage, KindDataset, KindPlan, KindDocument, KindResult, KindArtifact, KindCode,
+		KindCell, KindReproduction, KindTable, KindEvaluation, KindRollouts, KindDialogue, KindCall, KindModel, KindSettings, KindPrompt, KindQuestion, KindPicture, KindBenchmark,
+		KindCase, KindObservation, KindMeasurement, KindFinding, KindFindings, KindParameter, KindMasks, KindFacts, KindImage, KindDataset, KindPlan, KindDocument, KindResult, KindArtifact, KindCode,
 	}
 }
 
 // plurals are those that an s does not make.
 var plurals = map[Kind]string{
-	KindSettings: "settings of models", KindFindings: "tables of findings", KindMasks: "sets of masks", KindFacts: "pixel facts", KindDataset: "data sets", KindCode: "versions of the program",
+	KindSettings: "settings of models", KindFindings: "tables of findings", KindMasks: "sets of masks", KindFacts: "pixel facts", KindRollouts: "pages of rollouts", KindDataset: "data sets", KindCode: "versions of the program",
 }
 
 // Count is a number of nodes in words: "37 calls".

@@ -18,6 +18,7 @@ var readers = map[Kind]struct{ down, up reader }{
 	KindReproduction: {(*Explorer).ran, nowhere},
 	KindTable:        {nowhere, (*Explorer).cellsOfTable}, // its rows are asked for cell by cell
 	KindEvaluation:   {(*Explorer).evaluated, (*Explorer).cellsOfEvaluation},
+	KindRollouts:     {nil, nil},
 	KindDialogue:     {(*Explorer).held, (*Explorer).scored},
 	KindCall:         {(*Explorer).sent, (*Explorer).heard},
 	KindModel:        {nil, (*Explorer).modelled},
@@ -74,7 +75,7 @@ func (x *Explorer) hop(ctx context.Context, n *Node, way Way) ([]next, error) {
 func (x *Explorer) using(ctx context.Context, n *Node) ([]next, error) {
 	found, err := x.hop(ctx, n, Up)
 	return slices.DeleteFunc(found, func(f next) bool {
-		return f.name == refersTo && f.node.Kind != KindTable && f.node.Kind != KindEvaluation
+		return f.name == refersTo && f.node.Kind != KindTable && f.node.Kind != KindEvaluation && f.node.Kind != KindRollouts
 	}), err
 }
 

@@ -13,10 +13,10 @@ import (
 // families are the colours of kinds: border, ground.
 var families = familiesOf(map[[2]string][]Kind{
 	{"#6b4fa0", "#f3effa"}: {KindCell, KindTable, KindEvaluation, KindReproduction},
-	{"#2b6cb0", "#ebf4fc"}: {KindDialogue, KindCall, KindQuestion, KindPrompt},
+	{"#2b6cb0", "#ebf4fc"}: {KindRollouts, KindDialogue, KindCall, KindQuestion, KindPrompt},
 	{"#0f7b6c", "#e8f6f3"}: {KindModel, KindSettings},
 	{"#b7571a", "#fdf2e8"}: {KindParameter, KindPlan},
-	{"#3f7d2c", "#eef7ea"}: {KindBenchmark, KindCase, KindPicture, KindFinding, KindFindings, KindMasks, KindFacts, KindImage, KindDataset},
+	{"#3f7d2c", "#eef7ea"}: {KindBenchmark, KindCase, KindPicture, KindObservation, KindMeasurement, KindFinding, KindFindings, KindMasks, KindFacts, KindImage, KindDataset},
 })
 
 func familiesOf(all map[[2]string][]Kind) map[Kind][2]string {

@@ -40,7 +40,11 @@ func (x *Explorer) scored(ctx context.Context, n *Node) ([]next, error) {
 // calls of the dialogue that repeat it.
 func (x *Explorer) heard(ctx context.Context, n *Node) ([]next, error) {
 	if n.at.page == nil {
-		return x.places(ctx, n)
+		found, err := x.places(ctx, n)
+		if err != nil || len(found) > 0 {
+			return found, err
+		}
+		return x.using(ctx, n) // of a rollout: its page, and the call of the second turn
 	}
 	p, i := n.at.page, n.at.dialogue
 	out := []next{{p.node(i), n.at.kind.String()}}
