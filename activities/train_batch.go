@@ -105,7 +105,7 @@ func (b *batchMaker) group(ctx context.Context, it contract.TrainingItem) error 
 		if err != nil {
 			return err
 		}
-		_, done, err := b.a.follow(ctx, r, &tally{})
+		_, done, err := b.a.follow(ctx, r)
 		if err != nil {
 			return err
 		}
