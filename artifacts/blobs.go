@@ -180,8 +180,8 @@ func (r *Repository) readOnce(ctx context.Context, name string, ref Ref) (data [
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, body.Close()) }()
-	data = make([]byte, 0, max(ref.Size, 0)+1)
-	buf := bytes.NewBuffer(data)
+	// With room for the look beyond the end that finds it, so that the buffer does not grow.
+	buf := bytes.NewBuffer(make([]byte, 0, max(ref.Size, 0)+bytes.MinRead))
 	if _, err := io.Copy(buf, newCheckedReader(body, ref)); err != nil {
 		return nil, err
 	}
