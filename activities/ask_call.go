@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -25,6 +24,8 @@ type call struct {
 	of       *asks
 	beat     *askBeat
 	endpoint *AskEndpoint
+	// send is the request, ready to be sent.
+	send     lvlm.Send
 	claim    *artifacts.Claim
 	attempts ledger.Attempts
 	started  time.Time
@@ -66,7 +67,7 @@ func (c *call) admit() error {
 	}
 	c.endpoint = e
 	if e.Recorded {
-		_, err := recorded.Asker{}.Ask(c.beat.work, c.Request, nil)
+		_, err := recorded.Asker{}.Prepare(c.beat.work, c.Request, nil)
 		return &endpointError{name: e.Name, err: err}
 	}
 	if err := datause.AllowEndpoint(c.Class, e.Attestation, c.of.opts.Now()); err != nil {
@@ -75,56 +76,6 @@ func (c *call) admit() error {
 		return fail(contract.ErrTypeRefused, "endpoint %s, model card %s: %w; nothing was sent", e.Name, name, err)
 	}
 	return nil
-}
-
-// acquire waits for the endpoint's limits.
-func (c *call) acquire() (*limit.Permit, error) {
-	c.beat.alive(c.patience())
-	p, err := c.endpoint.Gate.Admit(c.beat.wait, limit.Want{Tokens: c.tokens(), Scope: c.Card.Name, Asked: activity.GetInfo(c.beat.ctx).ScheduledTime})
-	return p, c.waited(err)
-}
-
-// waited says why a wait ended early: cancelled, draining, or too long a wait.
-func (c *call) waited(err error) error {
-	if err == nil {
-		return nil
-	}
-	if ended := c.beat.ended(); ended != nil {
-		return c.outOfTime(ended)
-	}
-	var wait *limit.WaitError
-	if errors.As(err, &wait) {
-		// Those who wait together come back one by one.
-		return &endpointError{name: c.endpoint.Name, err: err, delay: wait.Delay + rand.N(min(wait.Delay, limit.LongPause)/8+time.Millisecond)}
-	}
-	var refused *limit.RefusedError
-	if errors.As(err, &refused) {
-		return &endpointError{name: c.endpoint.Name, err: refused.Err}
-	}
-	if errors.Is(err, limit.ErrNotHeld) {
-		return fmt.Errorf("endpoint %s: %w: %w", c.endpoint.Name, err, errDraining)
-	}
-	return err
-}
-
-// outOfTime names what a call waited for whose time is up: it is the endpoint's doing, and not
-// an error that nobody knows.
-func (c *call) outOfTime(ended error) error {
-	if !errors.Is(ended, errOutOfTime) && !errors.Is(ended, context.DeadlineExceeded) {
-		return ended
-	}
-	e := &lvlm.CallError{Class: lvlm.Transient, Detail: "the time of the attempt was up while it waited for its turn; nothing was sent", Cause: ended}
-	if until := c.endpoint.Gate.Closed(); until.After(c.of.opts.Now()) {
-		e.Class = lvlm.Throttled
-		e.Detail = "the time of the attempt was up while the endpoint asked to wait, " + limit.Long(until)
-	}
-	return &endpointError{name: c.endpoint.Name, err: e, attempt: int(activity.GetInfo(c.beat.ctx).Attempt)}
-}
-
-// patience is how long a call may go without moving: the longest wait at the gate, or one
-// request, and some more.
-func (c *call) patience() time.Duration {
-	return c.of.opts.Stall + max(c.endpoint.Timeout, time.Minute)
 }
 
 // claimed claims the key and makes the call under it. It ends the permit.
@@ -191,7 +142,7 @@ func (c *call) annotate() error {
 // ask sends the request, again where the reply holds no answer and the card allows it.
 func (c *call) ask(permit *limit.Permit) (ledger.Entry, error) {
 	for {
-		reply, err := c.send(permit)
+		reply, err := c.sent(permit)
 		if err != nil {
 			return ledger.Entry{}, err
 		}
@@ -221,8 +172,8 @@ func (c *call) unanswered() (n int) {
 	return n
 }
 
-// send sends one request and counts it. It ends the permit.
-func (c *call) send(permit *limit.Permit) (reply lvlm.Reply, err error) {
+// sent sends the request once and counts it. It ends the permit, as soon as the reply is read.
+func (c *call) sent(permit *limit.Permit) (reply lvlm.Reply, err error) {
 	money, err := c.reserve()
 	if err != nil {
 		permit.Cancel()
@@ -268,7 +219,7 @@ func (c *call) exchange(began time.Time) (lvlm.Reply, error) {
 		ctx, cancel = context.WithTimeout(ctx, c.endpoint.Timeout+c.of.overtime)
 		defer cancel()
 	}
-	reply, err := c.endpoint.Asker.Ask(ctx, c.Request, c.of.opts.Store.Get)
+	reply, err := c.send(ctx)
 	var known *lvlm.CallError
 	if err != nil && ctx.Err() != nil && !errors.As(err, &known) {
 		// It may have been sent, and billed.

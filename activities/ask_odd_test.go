@@ -21,7 +21,9 @@ import (
 // odd is an endpoint that answers what no adapter should hand on.
 type odd func() (lvlm.Reply, error)
 
-func (o odd) Ask(context.Context, lvlm.Request, lvlm.PictureFunc) (lvlm.Reply, error) { return o() }
+func (o odd) Prepare(context.Context, lvlm.Request, lvlm.PictureFunc) (lvlm.Send, error) {
+	return func(context.Context) (lvlm.Reply, error) { return o() }, nil
+}
 
 func (l *askLab) odd(o odd, p place) *AskEndpoint {
 	e := l.endpoint("http://127.0.0.1:1", p)

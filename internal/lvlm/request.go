@@ -130,10 +130,16 @@ type Reply struct {
 // PictureFunc returns the bytes of a picture of a request.
 type PictureFunc func(ctx context.Context, ref artifacts.Ref) ([]byte, error)
 
-// Asker sends one request to one endpoint, once: it never tries again by itself.
-// Implementations serve several goroutines.
+// Asker asks one model at one endpoint. Implementations serve several goroutines.
+type Asker interface {
+	// Prepare makes what is sent: pictures are read and encoded, so that nothing is left to do
+	// but to send. Nothing is sent.
+	//
+	// Errors: *CallError for a request that this endpoint cannot be sent.
+	Prepare(ctx context.Context, r Request, picture PictureFunc) (Send, error)
+}
+
+// Send sends a prepared request once: it never tries again by itself. It may be called again.
 //
 // Errors: *CallError for every failure of the endpoint or the way to it.
-type Asker interface {
-	Ask(ctx context.Context, r Request, picture PictureFunc) (Reply, error)
-}
+type Send func(ctx context.Context) (Reply, error)

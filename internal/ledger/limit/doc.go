@@ -7,5 +7,10 @@
 // requests that come back well open the gate again step by step. A burst of refusals counts
 // once: only a request that was sent after the last one can close the gate further.
 //
+// A request comes in two steps. Once admitted it may be made ready, and once it entered it may be
+// sent: a few more are admitted than may be in flight, so that the place of a request whose
+// reply was read goes to one that has nothing left to do but to be sent. Who waits longest is
+// next.
+//
 // A gate may be bound to a lease: beyond the lease's end it lets nothing through.
 package limit

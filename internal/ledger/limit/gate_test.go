@@ -3,6 +3,7 @@ package limit
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,11 +13,24 @@ import (
 
 func acquire(t *testing.T, g *Gate, tokens int) *Permit {
 	t.Helper()
-	p, err := g.Admit(context.Background(), Want{Tokens: tokens})
+	p, err := enter(g, Want{Tokens: tokens})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// enter takes both steps.
+func enter(g *Gate, w Want) (*Permit, error) {
+	p, err := g.Admit(context.Background(), w)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.Enter(context.Background()); err != nil {
+		p.Cancel()
+		return nil, err
+	}
+	return p, nil
 }
 
 // TestRates: in any minute no more requests and tokens than allowed, beyond the first second.
@@ -79,6 +93,97 @@ func TestConcurrency(t *testing.T) {
 		p.Cancel()
 		if g.InFlight() != 0 {
 			t.Error("a cancelled permit stays in flight")
+		}
+	})
+}
+
+// TestAhead: one more than may be in flight is made ready and takes the place of the first that ends
+// at once, before anybody else; a permit that never entered is no request in flight.
+func TestAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := New(Options{Limits: Limits{Concurrency: 16}, Now: time.Now, Patience: time.Hour})
+		var out []*Permit
+		for range 16 {
+			out = append(out, acquire(t, g, 1))
+		}
+		var ready []*Permit
+		for range 2 {
+			p, err := g.Admit(context.Background(), Want{Tokens: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ready = append(ready, p)
+		}
+		var entered, admitted time.Time
+		go func() {
+			if err := ready[0].Enter(context.Background()); err != nil {
+				t.Error(err)
+			}
+			entered = time.Now()
+		}()
+		go func() {
+			if _, err := g.Admit(context.Background(), Want{Tokens: 1}); err != nil {
+				t.Error(err)
+			}
+			admitted = time.Now()
+		}()
+		time.Sleep(time.Second)
+		if begin := time.Now(); out[0].Start(context.Background()) != nil || time.Since(begin) > 0 {
+			t.Error("who is in flight waits behind those who are not")
+		}
+		if !entered.IsZero() || !admitted.IsZero() || g.InFlight() != 16 {
+			t.Errorf("entered %s, admitted %s with 16 of 16 in flight and 2 ready", entered, admitted)
+		}
+		end := time.Now()
+		out[0].Done(1, true)
+		synctest.Wait()
+		if !entered.Equal(end) || !admitted.Equal(end) || g.InFlight() != 16 {
+			t.Errorf("a reply was read at %s: the next entered at %s, another was admitted at %s, %d in flight", end, entered, admitted, g.InFlight())
+		}
+		ready[1].Cancel()
+		if g.InFlight() != 16 {
+			t.Errorf("%d in flight after one gave up that never was", g.InFlight())
+		}
+	})
+}
+
+// TestFirstCome: places go to those who wait longest, and one who gives up stops nobody behind.
+func TestFirstCome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := New(Options{Limits: Limits{Concurrency: 1}, Now: time.Now, Patience: time.Hour})
+		first := acquire(t, g, 1)
+		var mu sync.Mutex
+		var order []int
+		for i := range 20 {
+			go func() {
+				ctx, cancel := context.WithCancel(context.Background())
+				defer cancel()
+				if i%5 == 4 {
+					ctx, cancel = context.WithTimeout(ctx, 500*time.Millisecond)
+					defer cancel()
+				}
+				p, err := g.Admit(ctx, Want{Tokens: 1})
+				if err == nil {
+					err = p.Enter(ctx)
+				}
+				if err != nil {
+					return
+				}
+				mu.Lock()
+				order = append(order, i)
+				mu.Unlock()
+				time.Sleep(time.Second)
+				p.Done(1, true)
+			}()
+			synctest.Wait()
+		}
+		time.Sleep(time.Second)
+		first.Done(1, true)
+		time.Sleep(time.Minute)
+		mu.Lock()
+		defer mu.Unlock()
+		if len(order) != 16 || !slices.IsSorted(order) {
+			t.Errorf("%v went in this order", order)
 		}
 	})
 }
@@ -194,7 +299,7 @@ func TestLease(t *testing.T) {
 		p := acquire(t, g, 1)
 		waiting := make(chan error, 1)
 		go func() {
-			_, err := g.Admit(context.Background(), Want{Tokens: 1})
+			_, err := enter(g, Want{Tokens: 1})
 			waiting <- err
 		}()
 		time.Sleep(11 * time.Second)

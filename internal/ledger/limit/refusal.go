@@ -39,6 +39,7 @@ func (p *Permit) Refused(all bool, err error) {
 		g.refused[scope] = &refusal{at: g.opts.Now(), err: err}
 	}
 	g.leave(p)
+	g.wakeAll()
 }
 
 // holding calls f for each refusal that concerns p. The caller holds mu.

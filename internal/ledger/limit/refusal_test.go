@@ -23,7 +23,7 @@ func TestRefused(t *testing.T) {
 		for range 20 {
 			wg.Go(func() {
 				var refused *RefusedError
-				if _, err := g.Admit(context.Background(), Want{Tokens: 1}); !errors.As(err, &refused) || !errors.Is(err, cause) {
+				if _, err := enter(g, Want{Tokens: 1}); !errors.As(err, &refused) || !errors.Is(err, cause) {
 					t.Errorf("a waiting request: %v", err)
 				}
 			})
@@ -42,7 +42,7 @@ func TestRefused(t *testing.T) {
 			var mu sync.Mutex
 			for range 10 {
 				wg.Go(func() {
-					p, err := g.Admit(context.Background(), Want{Tokens: 1})
+					p, err := enter(g, Want{Tokens: 1})
 					mu.Lock()
 					defer mu.Unlock()
 					if err != nil {
@@ -75,7 +75,7 @@ func TestRefusedScope(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := New(Options{Now: time.Now, Patience: time.Hour})
 		admit := func(scope string, asked time.Time) (*Permit, error) {
-			return g.Admit(context.Background(), Want{Tokens: 1, Scope: scope, Asked: asked})
+			return enter(g, Want{Tokens: 1, Scope: scope, Asked: asked})
 		}
 		begin := time.Now()
 		p, err := admit("a", begin)

@@ -46,7 +46,11 @@ func TestOpenAsks(t *testing.T) {
 	if shown := fmt.Sprintf("%v %s", asker, asker); strings.Contains(shown, "planted") {
 		t.Errorf("shows %s", shown)
 	}
-	reply, err := asker.Ask(context.Background(), lvlm.Request{Adapter: lvlm.ChatVersion, Transcript: dialogue.Transcript{}.Ask("q")}, func(context.Context, artifacts.Ref) ([]byte, error) { return nil, nil })
+	send, err := asker.Prepare(context.Background(), lvlm.Request{Adapter: lvlm.ChatVersion, Transcript: dialogue.Transcript{}.Ask("q")}, func(context.Context, artifacts.Ref) ([]byte, error) { return nil, nil })
+	if err != nil || auth != "" {
+		t.Fatalf("prepared: %v; the endpoint heard %q", err, auth)
+	}
+	reply, err := send(context.Background())
 	if err != nil || reply.Answer.Text != "(a)" || reply.Served.Endpoint != "e" || reply.Served.Deployment != "sent/name" {
 		t.Errorf("%+v, %v", reply, err)
 	}

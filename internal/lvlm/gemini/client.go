@@ -93,22 +93,34 @@ func serviceURL(location string) string {
 // String names the client without its credentials.
 func (c *Client) String() string { return fmt.Sprintf("%s at %s", c.o.Model, c.o.Endpoint) }
 
-// Ask sends the request once.
-func (c *Client) Ask(ctx context.Context, r lvlm.Request, fetch lvlm.PictureFunc) (lvlm.Reply, error) {
+// Prepare implements lvlm.Asker.
+func (c *Client) Prepare(ctx context.Context, r lvlm.Request, fetch lvlm.PictureFunc) (lvlm.Send, error) {
 	if r.Adapter != lvlm.GeminiVersion {
-		return lvlm.Reply{}, &lvlm.CallError{Class: lvlm.Configured, Detail: fmt.Sprintf("the request is for adapter %q, endpoint %s has %s", r.Adapter, c.o.Endpoint, lvlm.GeminiVersion)}
+		return nil, &lvlm.CallError{Class: lvlm.Configured, Detail: fmt.Sprintf("the request is for adapter %q, endpoint %s has %s", r.Adapter, c.o.Endpoint, lvlm.GeminiVersion)}
 	}
 	q, err := c.query(ctx, r, fetch)
 	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) (lvlm.Reply, error) { return c.send(ctx, r, q) }, nil
+}
+
+// Ask sends a request once.
+func (c *Client) Ask(ctx context.Context, r lvlm.Request, fetch lvlm.PictureFunc) (lvlm.Reply, error) {
+	send, err := c.Prepare(ctx, r, fetch)
+	if err != nil {
 		return lvlm.Reply{}, err
 	}
+	return send(ctx)
+}
+
+func (c *Client) send(ctx context.Context, r lvlm.Request, q *query) (reply lvlm.Reply, err error) {
 	t := &try{pictures: q.pictures}
 	limited, cancel := context.WithTimeout(t.watch.Context(context.WithValue(ctx, tryKey{}, t)), c.o.Timeout)
 	defer cancel()
 	start := time.Now()
 	got, err := c.models.GenerateContent(limited, c.o.Model, q.contents, q.config)
 	latency := time.Since(start)
-	var reply lvlm.Reply
 	if err != nil {
 		reply, err = c.failed(ctx, r, t, err)
 	} else {

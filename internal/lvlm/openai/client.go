@@ -89,15 +89,28 @@ func New(o Options) (*Client, error) {
 // String names the client without its credential.
 func (c *Client) String() string { return fmt.Sprintf("%s at %s", c.o.Model, c.o.Endpoint) }
 
-// Ask sends the request once.
-func (c *Client) Ask(ctx context.Context, r lvlm.Request, fetch lvlm.PictureFunc) (lvlm.Reply, error) {
+// Prepare implements lvlm.Asker.
+func (c *Client) Prepare(ctx context.Context, r lvlm.Request, fetch lvlm.PictureFunc) (lvlm.Send, error) {
 	if r.Adapter != lvlm.ChatVersion {
-		return lvlm.Reply{}, &lvlm.CallError{Class: lvlm.Configured, Detail: fmt.Sprintf("the request is for adapter %q, endpoint %s has %s", r.Adapter, c.o.Endpoint, lvlm.ChatVersion)}
+		return nil, &lvlm.CallError{Class: lvlm.Configured, Detail: fmt.Sprintf("the request is for adapter %q, endpoint %s has %s", r.Adapter, c.o.Endpoint, lvlm.ChatVersion)}
 	}
 	b, err := c.body(ctx, r, fetch)
 	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) (lvlm.Reply, error) { return c.send(ctx, r, b) }, nil
+}
+
+// Ask sends a request once.
+func (c *Client) Ask(ctx context.Context, r lvlm.Request, fetch lvlm.PictureFunc) (lvlm.Reply, error) {
+	send, err := c.Prepare(ctx, r, fetch)
+	if err != nil {
 		return lvlm.Reply{}, err
 	}
+	return send(ctx)
+}
+
+func (c *Client) send(ctx context.Context, r lvlm.Request, b *body) (reply lvlm.Reply, err error) {
 	var watch wire.Watch
 	try, cancel := context.WithTimeout(watch.Context(ctx), c.o.Timeout)
 	defer cancel()
@@ -106,7 +119,6 @@ func (c *Client) Ask(ctx context.Context, r lvlm.Request, fetch lvlm.PictureFunc
 	// The SDK is given the model alone, which is all that its Azure option reads.
 	completion, err := c.chat.New(try, sdk.ChatCompletionNewParams{Model: c.o.Model}, option.WithMiddleware(b.send), option.WithResponseInto(&res))
 	latency := time.Since(start)
-	var reply lvlm.Reply
 	switch {
 	case res != nil && (res.StatusCode < 200 || res.StatusCode > 299):
 		reply, err = c.rejected(r, res)

@@ -18,9 +18,9 @@ type Asker struct{}
 
 var _ lvlm.Asker = Asker{}
 
-// Ask returns a *lvlm.CallError of class Configured.
-func (Asker) Ask(context.Context, lvlm.Request, lvlm.PictureFunc) (lvlm.Reply, error) {
-	return lvlm.Reply{}, &lvlm.CallError{
+// Prepare returns a *lvlm.CallError of class Configured.
+func (Asker) Prepare(context.Context, lvlm.Request, lvlm.PictureFunc) (lvlm.Send, error) {
+	return nil, &lvlm.CallError{
 		Class:  lvlm.Configured,
 		Code:   NotInLedger,
 		Detail: "the call is not in the ledger, and this worker only replays",

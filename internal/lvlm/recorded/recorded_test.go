@@ -9,9 +9,9 @@ import (
 	"cxrepro/internal/lvlm"
 )
 
-// TestAsk: nothing is fetched, nothing is answered, and a person is told what to do.
-func TestAsk(t *testing.T) {
-	_, err := Asker{}.Ask(context.Background(), lvlm.Request{}, func(context.Context, artifacts.Ref) ([]byte, error) {
+// TestPrepare: nothing is fetched, nothing is answered, and a person is told what to do.
+func TestPrepare(t *testing.T) {
+	_, err := Asker{}.Prepare(context.Background(), lvlm.Request{}, func(context.Context, artifacts.Ref) ([]byte, error) {
 		t.Error("a picture was fetched")
 		return nil, nil
 	})
