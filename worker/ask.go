@@ -29,12 +29,19 @@ const defaultLease = 15 * time.Second
 // askThrottle is how stale the heartbeat of a call may be that the server has.
 const askThrottle = 800 * time.Millisecond
 
-// askPollers bounds how many requests for work a queue of calls has open.
+// askPollers is how many requests for work a queue of calls has open, at most. They are as many
+// from the beginning: one takes its time, a hundredth of a second or a tenth where the machine is
+// busy, and a queue that is asked too rarely leaves places at the endpoint empty.
 const askPollers = 16
 
-// spareSlots is the part of an endpoint's concurrency that this process works on beside what is
-// in flight, so that looking up and recording do not hold requests up.
-const spareSlots = 4
+// slots is how many calls of a model this process works on, for an endpoint of this concurrency:
+// half as many beside those in flight, so that looking up, recording and waiting for work do not
+// hold requests up. Those of other models wait for the same places, so that more would only wait
+// here instead of in the queue.
+func slots(concurrency int) int { return concurrency + max(2, concurrency/2) }
+
+// pollers is how many requests for work so many slots are worth.
+func pollers(slots int) int { return min(askPollers, max(1, slots/4)) }
 
 // askers serves the calls to models: a queue for each model card, for as long as this process
 // holds the lease of the card's endpoint.
@@ -124,7 +131,7 @@ func (a *askers) open(card *endpoint.Card, pictures *picture.Cache) error {
 		if refused != nil {
 			g.refused[model] = activities.EndpointFailure(card.Name, refused)
 		}
-		g.slots[model] = card.Limits.Concurrency + max(2, card.Limits.Concurrency/spareSlots)
+		g.slots[model] = slots(card.Limits.Concurrency)
 	}
 	return nil
 }
@@ -278,7 +285,10 @@ func (a *askers) serve(ctx context.Context, g *group, wait func()) {
 		o := a.opts.sdk(g.slots[model])
 		o.DisableWorkflowWorker = true
 		o.MaxHeartbeatThrottleInterval, o.DefaultHeartbeatThrottleInterval = askThrottle, askThrottle
-		o.ActivityTaskPollerBehavior = worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{MaximumNumberOfPollers: askPollers})
+		n := pollers(g.slots[model])
+		o.ActivityTaskPollerBehavior = worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{
+			InitialNumberOfPollers: n, MinimumNumberOfPollers: n, MaximumNumberOfPollers: askPollers,
+		})
 		w := worker.New(a.opts.Client, contract.QueueAsk(a.opts.Queue, model), o)
 		a.acts.RegisterAsk(w)
 		if err := w.Start(); err != nil {
