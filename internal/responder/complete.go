@@ -19,16 +19,24 @@ const bodyLimit = 256 << 20
 
 // complete serves one request for a completion.
 func (s *Responder) complete(w http.ResponseWriter, r *http.Request) {
-	number := s.count.enter()
+	came := time.Now()
+	a := &about{number: s.count.enter()}
 	defer s.count.leave()
-	if err := s.serve(w, r, number); err != nil {
+	if err := s.serve(w, r, a); err != nil {
 		s.count.status(err.status)
 		err.write(w)
 	}
+	if s.options.Watch != nil {
+		x := Exchange{Model: a.model, Came: came, Gone: time.Now()}
+		if own := a.place.own; own != nil {
+			x.Task, x.Case = own.task, own.id
+		}
+		s.options.Watch(x)
+	}
 }
 
-// serve writes the reply, or returns the error to be written.
-func (s *Responder) serve(w http.ResponseWriter, r *http.Request, number int64) *apiError {
+// serve writes the reply, or returns the error to be written. It notes in a what it learns.
+func (s *Responder) serve(w http.ResponseWriter, r *http.Request, a *about) *apiError {
 	if err := s.admitted(r); err != nil {
 		return err
 	}
@@ -54,7 +62,7 @@ func (s *Responder) serve(w http.ResponseWriter, r *http.Request, number int64) 
 			return s.unknownModel(request.Model)
 		}
 	}
-	a := &about{number: number, model: m.Name, print: request.fingerprint(pictures)}
+	a.model, a.print = m.Name, request.fingerprint(pictures)
 	if m, err = s.understand(m, request, pictures, a); err != nil {
 		return asAPI(err)
 	}

@@ -35,6 +35,19 @@ type Options struct {
 	Credential string
 	// Instruction returns the judge's instructions; nil means those of the prompt pack.
 	Instruction func(cxreasonbench.JudgePrompt) string
+	// Watch, if set, is told of every request once it is over, by several goroutines.
+	Watch func(Exchange)
+}
+
+// Exchange is one request and its reply.
+type Exchange struct {
+	Model string
+	// Task and Case are of the dialogue that a model was asked in; Case is empty for a judge,
+	// who is told of none, and for a request that was not understood.
+	Task cxreasonbench.Task
+	Case string
+	// Came is when the request's header was read, Gone when its reply was written.
+	Came, Gone time.Time
 }
 
 // Responder is the endpoint. It serves several goroutines.

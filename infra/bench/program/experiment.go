@@ -26,8 +26,8 @@ type Experiment struct {
 	// URL is the responder's, InFlight how many requests it gets at a time.
 	URL      string
 	InFlight int
-	// Tasks are worked on at a time.
-	Tasks int
+	// Tasks are worked on at a time, each with so many open dialogues, 0 for as many as usual.
+	Tasks, Open int
 }
 
 const spec = `name: %s
@@ -96,8 +96,12 @@ func (e *Experiment) Command(ctx context.Context, bin, dir string, args ...strin
 			return nil, err
 		}
 	}
-	c := exec.CommandContext(ctx, bin, append([]string{"run", "spec.yaml", "--state", filepath.Join(dir, "state"), "--endpoints", "endpoints.yaml",
-		"--evaluation-tasks", fmt.Sprint(e.Tasks), "--data", "bench=" + release, "--data", "radiographs=" + radiographs}, args...)...)
+	line := []string{"run", "spec.yaml", "--state", filepath.Join(dir, "state"), "--endpoints", "endpoints.yaml",
+		"--evaluation-tasks", fmt.Sprint(e.Tasks), "--data", "bench=" + release, "--data", "radiographs=" + radiographs}
+	if e.Open > 0 {
+		line = append(line, "--open-dialogues", fmt.Sprint(e.Open))
+	}
+	c := exec.CommandContext(ctx, bin, append(line, args...)...)
 	c.Dir = dir
 	return c, nil
 }

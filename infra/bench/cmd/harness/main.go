@@ -13,6 +13,10 @@
 // are sent once here and twice there. Time runs at the responder, from the first request to
 // the last reply, so neither start-up nor reading of the data counts. The responder takes part
 // of the machine from both.
+//
+// Alone and with --latency it says how the throughput compares with the ideal, which is as many
+// calls in flight as allowed all the time: over all of that time, and while 128 dialogues or more
+// are open, without the first moments and the last dialogues.
 package main
 
 import (
@@ -48,7 +52,7 @@ type options struct {
 	inFlight                   int
 	latency                    time.Duration
 	alone                      bool
-	tasks                      int
+	tasks, open                int
 }
 
 func run(ctx context.Context) error {
@@ -58,7 +62,8 @@ func run(ctx context.Context) error {
 	flag.StringVar(&o.cxrepro, "cxrepro", "", "program to measure (default: built from this tree)")
 	flag.IntVar(&o.inFlight, "in-flight", 64, "requests at a time")
 	flag.DurationVar(&o.latency, "latency", 0, "how long every reply takes at least")
-	flag.IntVar(&o.tasks, "tasks", 4, "tasks that cxrepro works on at a time, with 32 open dialogues each")
+	flag.IntVar(&o.tasks, "tasks", 4, "tasks that cxrepro works on at a time")
+	flag.IntVar(&o.open, "open", 32, "dialogues of a task that cxrepro has open at a time")
 	flag.BoolVar(&o.alone, "alone", false, "leave the peer out: how many requests and how fast, with nothing to compare")
 	flag.Parse()
 	if o.benchmark == "" {
@@ -85,13 +90,15 @@ func run(ctx context.Context) error {
 		return fmt.Errorf("cxrepro: %w", err)
 	}
 	if o.alone {
-		ideal := float64(ours.requests) * max(o.latency.Seconds(), 0) / float64(o.inFlight)
 		fmt.Println("cxrepro    ", ours)
 		fmt.Printf("overhead    %.2f ms of wall time a request", 1000*ours.wall.Seconds()/float64(ours.requests))
-		if ideal > 0 {
-			fmt.Printf("; %.3f of the ideal throughput of %d in flight", ideal/ours.wall.Seconds(), o.inFlight)
+		if o.latency <= 0 {
+			fmt.Println()
+			return nil
 		}
-		fmt.Println()
+		ideal := float64(ours.requests) * o.latency.Seconds() / float64(o.inFlight)
+		fmt.Printf("; %.3f of the ideal throughput of %d in flight, beginning and end included\n", ideal/ours.wall.Seconds(), o.inFlight)
+		fmt.Println("dialogues  ", ours.crowded.against(o.inFlight, o.latency))
 		return nil
 	}
 	peer, err := watch.measure(func() error { return runPeer(ctx, o, dir, plan, watch.url) })
@@ -114,7 +121,7 @@ type watch struct {
 	r      *responder.Responder
 	server *http.Server
 	url    string
-	times  chan [2]time.Time
+	seen   chan responder.Exchange
 }
 
 // figure is what one evaluation took.
@@ -123,6 +130,7 @@ type figure struct {
 	calls, requests, distinct int64
 	peak                      int64
 	wall, busy                time.Duration
+	crowded                   during
 }
 
 func (f figure) String() string {
@@ -135,8 +143,8 @@ func serve(o options) (*watch, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &watch{times: make(chan [2]time.Time, 1<<20)}
-	w.r, err = responder.New(responder.Options{Benchmark: bench, Latency: o.latency, Profile: &responder.Profile{Format: responder.ProfileFormat, Models: []responder.Model{
+	w := &watch{seen: make(chan responder.Exchange, 1<<20)}
+	w.r, err = responder.New(responder.Options{Benchmark: bench, Latency: o.latency, Watch: func(x responder.Exchange) { w.seen <- x }, Profile: &responder.Profile{Format: responder.ProfileFormat, Models: []responder.Model{
 		{Name: "oracle", Behaviour: responder.Oracle}, {Name: "judge", Behaviour: responder.Judge},
 	}}})
 	if err != nil {
@@ -147,13 +155,7 @@ func serve(o options) (*watch, error) {
 		return nil, err
 	}
 	w.url = "http://" + listener.Addr().String() + "/v1"
-	w.server = &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(out http.ResponseWriter, req *http.Request) {
-		start := time.Now()
-		w.r.ServeHTTP(out, req)
-		if req.Method == http.MethodPost {
-			w.times <- [2]time.Time{start, time.Now()}
-		}
-	})}
+	w.server = &http.Server{ReadHeaderTimeout: time.Minute, Handler: w.r}
 	go w.server.Serve(listener) //nolint:errcheck // it ends with Close
 	return w, nil
 }
@@ -169,18 +171,13 @@ func (w *watch) measure(evaluate func() error) (f figure, err error) {
 		return f, fmt.Errorf("of %d requests %d were answered", n.Requests, n.Answered)
 	}
 	f.calls, f.requests, f.distinct, f.peak = n.Answered, n.Answered, n.Distinct, n.Peak
-	var first, last time.Time
+	var exchanges []responder.Exchange
 	for range n.Requests {
-		t := <-w.times
-		f.busy += t[1].Sub(t[0])
-		if first.IsZero() || t[0].Before(first) {
-			first = t[0]
-		}
-		if t[1].After(last) {
-			last = t[1]
-		}
+		exchanges = append(exchanges, <-w.seen)
 	}
-	f.wall = last.Sub(first)
+	f.sum(exchanges)
+	spans, most := crowded(dialogues(exchanges), enough)
+	f.crowded = while(spans, most, exchanges)
 	return f, nil
 }
 
