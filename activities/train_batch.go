@@ -8,19 +8,12 @@ import (
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
-	"cxrepro/internal/dialogue"
+	"cxrepro/internal/derive"
+	"cxrepro/internal/lvlm/picture"
 	"cxrepro/internal/overlap"
 	"cxrepro/internal/provenance"
 	"cxrepro/internal/xragent"
 )
-
-// batchMessage is one message of a sample, as docs/trainer-contract.md has it.
-type batchMessage struct {
-	Role    string `json:"role"`
-	Content string `json:"content"`
-	Loss    bool   `json:"loss"`
-	Finish  string `json:"finish,omitempty"`
-}
 
 // batchSample is one line of a batch's file.
 type batchSample struct {
@@ -30,7 +23,7 @@ type batchSample struct {
 	Draw      int              `json:"draw"`
 	Model     artifacts.Digest `json:"model"`
 	Images    []string         `json:"images"`
-	Messages  []batchMessage   `json:"messages"`
+	Messages  []xragent.Said   `json:"messages"`
 	Reward    float64          `json:"reward"`
 	Advantage float64          `json:"advantage"`
 
@@ -165,39 +158,23 @@ func (b *batchMaker) sample(ctx context.Context, r *rollout, k int) (batchSample
 
 // conversation writes what was sent and said, with pictures as they were sent.
 func (b *batchMaker) conversation(ctx context.Context, r *rollout, s *batchSample) error {
-	last := r.Turn1
-	before := r.Rollout
-	if r.Turn2 != nil {
-		last = r.Turn2
-		before.Turn2 = nil
-	} else {
-		before.Turn1 = nil
-	}
-	step, err := r.arm.Agent.Next(before)
+	c, err := r.arm.Agent.Conversation(r.Rollout)
 	if err != nil {
 		return err
 	}
-	c, err := b.a.transcriptCall(ctx, r.asked("", "batch", r.card, r.plan.AgentDecoding(r.card)), step.Ask)
+	rule, err := picture.Parse(r.card.Pictures)
 	if err != nil {
-		return err
+		return fail(contract.ErrTypeSpec, "card %s: %w", r.card.Name, err)
 	}
-	for _, m := range c.Request.Transcript.Messages {
-		said := m.Role == dialogue.Assistant
-		out := batchMessage{Role: m.Role.String(), Loss: said}
-		if said {
-			out.Finish = r.Turn1.FinishReason
+	call := &derive.Call{Reproduction: b.in.Reproduction, ClassName: r.class, PictureRule: rule}
+	s.Messages, s.Images = c.Messages, []string{}
+	for _, image := range c.Images {
+		sent, err := b.a.asks.picture(b.a, ctx, call, image)
+		if err != nil {
+			return err
 		}
-		for _, part := range m.Parts {
-			if part.Image == nil {
-				out.Content += part.Text
-				continue
-			}
-			out.Content += "<image>"
-			s.Images = append(s.Images, b.picture(*part.Image))
-		}
-		s.Messages = append(s.Messages, out)
+		s.Images = append(s.Images, b.picture(sent))
 	}
-	s.Messages = append(s.Messages, batchMessage{Role: dialogue.Assistant.String(), Content: last.Text, Loss: true, Finish: last.FinishReason})
 	return nil
 }
 

@@ -189,7 +189,7 @@ func (a *Activities) serve(p *pulse, t *contract.Training, run *contract.Trainin
 	if recipe.Serve != nil && recipe.Serve.OneAtATime {
 		folder = name
 	}
-	return eq.Server.Serve(p.ctx, recipe, folder, in.Weights.String(), eq.Values)
+	return eq.Server.Serve(p.ctx, recipe, folder, in.Weights.String())
 }
 
 // bring puts stored weights into a folder of their own, and returns the checkpoint's.

@@ -10,6 +10,7 @@ import (
 	"image/color"
 	"image/png"
 	"io"
+	"log/slog"
 	"math"
 	"net"
 	"os"
@@ -42,7 +43,7 @@ const trainWorkerEnv = "CXREPRO_TRAIN_WORKER"
 
 // trainWorkerOptions are how it is started.
 type trainWorkerOptions struct {
-	Address, Namespace, Store, Folder, Policy, How, Fault string
+	Address, Namespace, Store, Folder, Recipes, Python, Policy, How, Fault string
 }
 
 // trainWorker serves until its standard input closes, or until a fault point kills it.
@@ -88,12 +89,16 @@ func (o trainWorkerOptions) serve() error {
 		return err
 	}
 	child := []string{"PATH=" + os.Getenv("PATH"), trainertest.CountEnv + "=" + filepath.Join(o.Folder, "requests")}
+	log, err := os.OpenFile(filepath.Join(o.Folder, "worker.log"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
 	w, err := Start(Options{
-		Client: conn.Client, Store: store, Name: fmt.Sprintf("trainer:%d", os.Getpid()), Queue: "train", NoGPU: true, CPUSlots: 4,
+		Log: slog.New(slog.NewTextHandler(log, nil)), Client: conn.Client, Store: store, Name: fmt.Sprintf("trainer:%d", os.Getpid()), Queue: "train", NoGPU: true, CPUSlots: 4,
 		Cache: filepath.Join(o.Folder, "cache"), Endpoints: endpoints, Lease: 2 * time.Second, Stop: 5 * time.Second, Fault: fault,
 		Training: &activities.Training{
-			Work: filepath.Join(o.Folder, "work"), Recipes: filepath.Join(o.Folder, "recipes"), Values: trainer.Values{"how": o.How, "every": "1"}, Environment: child,
-			Server: &trainer.Server{Address: o.Policy, Log: filepath.Join(o.Folder, "server.log"), Environment: append(child, trainertest.Env+"=honest")},
+			Work: filepath.Join(o.Folder, "work"), Recipes: o.Recipes, Values: trainer.Values{"how": o.How, "every": "1", "python": o.Python}, Environment: child,
+			Server: &trainer.Server{Address: o.Policy, Log: filepath.Join(o.Folder, "server.log"), State: filepath.Join(o.Folder, "server.json"), Values: trainer.Values{"python": o.Python}, Environment: append(child, trainertest.Env+"=honest")},
 			Watch:  trainer.Options{Poll: 10 * time.Millisecond, Stall: 30 * time.Second},
 		},
 	})
@@ -141,7 +146,8 @@ func newTrainLab(t *testing.T, conn *temporalconn.Conn, name string, rounds int)
 	if l.store, err = openDir(l.o.Store); err != nil {
 		t.Fatal(err)
 	}
-	recipe := filepath.Join(l.o.Folder, "recipes", "tiny")
+	l.o.Recipes = filepath.Join(l.o.Folder, "recipes")
+	recipe := filepath.Join(l.o.Recipes, "tiny")
 	if err := trainertest.Write(recipe, "tiny"); err != nil {
 		t.Fatal(err)
 	}
@@ -149,15 +155,19 @@ func newTrainLab(t *testing.T, conn *temporalconn.Conn, name string, rounds int)
 	if err != nil {
 		t.Fatal(err)
 	}
-	training := l.training(loaded.Digest())
+	l.in = l.input(name, l.training(loaded.Digest()))
+	return l
+}
+
+// input is what starts a training.
+func (l *trainLab) input(name string, t contract.Training) contract.TrainInput {
 	tuning := contract.DefaultTuning()
 	tuning.Heartbeat, tuning.Retry, tuning.RetryMax, tuning.Events = 2*time.Second, 100*time.Millisecond, time.Second, 300
 	tuning.Calls.Open, tuning.Calls.Heartbeat = labOpen, 2*time.Second
-	l.in = contract.TrainInput{
+	return contract.TrainInput{
 		Common:   contract.Common{Plan: ref("plan"), Spec: name, Paper: "a training", DataUse: "synthetic", Queue: "train", Tuning: tuning},
-		Training: l.put(training, contract.TrainingMediaType), Runs: 1, Reproduction: "r-train",
+		Training: l.put(t, contract.TrainingMediaType), Runs: len(t.Runs), Reproduction: "r-train",
 	}
-	return l
 }
 
 func freeAddress(t *testing.T) string {
@@ -213,7 +223,7 @@ func (l *trainLab) training(recipe artifacts.Digest) contract.Training {
 	weights, files := l.base()
 	return contract.Training{
 		Format: contract.TrainingFormat, Name: "lab", DataUse: "synthetic", Base: "nothing learned", BaseWeights: weights, BaseFiles: files,
-		Plan: l.put(l.plan(), experiments.PlanMediaType), Questions: l.put(q, contract.QuestionsMediaType), Arm: xragent.ArmNoTools,
+		Plan: l.put(l.plan(xragent.ArmNoTools), experiments.PlanMediaType), Questions: l.put(q, contract.QuestionsMediaType), Arm: xragent.ArmNoTools,
 		Runs: []contract.TrainingRun{{
 			Trainer: "tiny", Recipe: recipe, Mode: string(trainer.PlatformDriven), Stage: string(trainer.GRPO), Steps: l.rounds, Batch: labBatch, Group: labGroup,
 			Updates: 2, SaveEvery: 1, Segment: 1, Seed: 7, Reward: artifacts.Sum([]byte("reward")), Items: list, Hyper: map[string]any{},
@@ -225,7 +235,13 @@ func (l *trainLab) training(recipe artifacts.Digest) contract.Training {
 func (l *trainLab) base() (artifacts.Digest, artifacts.Ref) {
 	l.Helper()
 	folder := l.TempDir()
-	weights := trainertest.WriteTiny(filepath.Join(folder, "checkpoint-0"), [32]byte{1}, "none", 0, 0)
+	trainertest.WriteTiny(filepath.Join(folder, "checkpoint-0"), [32]byte{1}, "none", 0, 0)
+	return l.upload(folder)
+}
+
+// upload stores the one checkpoint of a folder.
+func (l *trainLab) upload(folder string) (artifacts.Digest, artifacts.Ref) {
+	l.Helper()
 	layout, err := trainer.LayoutOf("tiny")
 	if err != nil {
 		l.Fatal(err)
@@ -234,7 +250,8 @@ func (l *trainLab) base() (artifacts.Digest, artifacts.Ref) {
 	if err != nil || len(list) != 1 || list[0].Torn != "" {
 		l.Fatalf("base checkpoint %+v, %v", list, err)
 	}
-	digest := func([]trainer.File) (artifacts.Digest, error) { return weights, nil }
+	var weights artifacts.Digest
+	digest := func(files []trainer.File) (artifacts.Digest, error) { weights = files[0].Digest; return weights, nil }
 	_, ref, err := trainer.Upload(l.Context(), l.store, artifacts.Sum([]byte("none")), folder, list[0], digest, func() {})
 	if err != nil {
 		l.Fatal(err)
@@ -242,8 +259,8 @@ func (l *trainLab) base() (artifacts.Digest, artifacts.Ref) {
 	return weights, ref
 }
 
-// plan is an agent's plan with one policy.
-func (l *trainLab) plan() experiments.Plan {
+// plan is an agent's plan with one policy and one arm.
+func (l *trainLab) plan(name string) experiments.Plan {
 	l.Helper()
 	warm, seed := 1.0, int64(3)
 	p := experiments.Plan{Format: "cxrepro-plan-1", Models: []experiments.ModelCard{{
@@ -251,9 +268,9 @@ func (l *trainLab) plan() experiments.Plan {
 		Draws: &lvlm.Decoding{Temperature: &warm, Seed: &seed},
 	}}}
 	p.Spec.Preset, p.Spec.Dataset.DataUse = "corrected", "synthetic"
-	p.Spec.Agent = &experiments.Agent{Profile: "table", Policies: []experiments.Policy{{}}, Arms: []string{xragent.ArmNoTools}, Sampling: experiments.Draws, Repeats: 1,
+	p.Spec.Agent = &experiments.Agent{Profile: "table", Policies: []experiments.Policy{{}}, Arms: []string{name}, Sampling: experiments.Draws, Repeats: 1,
 		Scorer: "strict", Reward: experiments.Reward{Evidence: 0.2, Cost: 0.05, Gated: true, MalformedCountsAsWrong: true}}
-	arm, err := xragent.ArmOf(xragent.ArmNoTools, "table")
+	arm, err := xragent.ArmOf(name, "table")
 	if err != nil {
 		l.Fatal(err)
 	}
@@ -272,7 +289,7 @@ type trainKill struct{ fault, how string }
 // killed by it; the last has none.
 func (l *trainLab) run(kills ...trainKill) contract.TrainResult {
 	l.Helper()
-	ctx, cancel := context.WithTimeout(l.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(l.Context(), 4*time.Minute)
 	defer cancel()
 	run, err := l.conn.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "train/" + l.in.Common.Spec, TaskQueue: contract.QueueCPU("train")}, contract.Train.Name, l.in)
 	if err != nil {
@@ -285,6 +302,8 @@ func (l *trainLab) run(kills ...trainKill) contract.TrainResult {
 		ended := l.worker(ctx, k, done)
 		if err, ok := <-ended; ok {
 			if err != nil {
+				log, _ := os.ReadFile(filepath.Join(l.o.Folder, "worker.log")) // for people
+				l.Logf("%s", log[max(0, len(log)-4000):])
 				l.Fatal(err)
 			}
 			if k != (trainKill{}) {

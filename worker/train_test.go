@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"maps"
 	"os"
 	"strconv"
 	"testing"
@@ -11,7 +12,7 @@ import (
 // TestTrainKilled: a training that is killed at named points ends with the weights and the
 // records of one that was not, repeats no recorded call, and continues as new on its way.
 //
-// CXREPRO_TRAIN_POINTS=1 kills at every point, each in a training of its own.
+// CXREPRO_TRAIN_POINTS is the point of a kill, or all of them, each in a training of its own.
 func TestTrainKilled(t *testing.T) {
 	rounds := 20
 	if n, err := strconv.Atoi(os.Getenv("CXREPRO_TRAIN_ROUNDS")); err == nil {
@@ -30,12 +31,12 @@ func TestTrainKilled(t *testing.T) {
 	}
 	t.Logf("%d rounds, histories %+v", rounds, m)
 	kills := map[string][]trainKill{"two": {{fault: "in-update:6"}, {fault: "before-manifest:5"}}}
-	if os.Getenv("CXREPRO_TRAIN_POINTS") != "" {
-		kills = map[string][]trainKill{}
+	if only := os.Getenv("CXREPRO_TRAIN_POINTS"); only != "" {
+		kills = map[string][]trainKill{"after-update-before-save": {{fault: "in-update:4", how: "crash:updated:2"}}}
 		for _, point := range []string{"before-request", "after-answer-put", "after-call-commit", "rewards-stored", "batch-written", "trainer-started", "in-update", "in-checkpoint-upload", "before-manifest", "server-loading"} {
 			kills[point] = []trainKill{{fault: point + ":3"}}
 		}
-		kills["after-update-before-save"] = []trainKill{{fault: "in-update:4", how: "crash:updated:2"}}
+		maps.DeleteFunc(kills, func(name string, _ []trainKill) bool { return only != "all" && only != name })
 	}
 	for name, at := range kills {
 		t.Run(name, func(t *testing.T) {

@@ -22,6 +22,7 @@ import (
 	"cxrepro/internal/lvlm/endpoint"
 	"cxrepro/internal/onnx"
 	"cxrepro/internal/provenance"
+	"cxrepro/internal/trainer"
 	"cxrepro/workflows"
 )
 
@@ -88,6 +89,7 @@ type Worker struct {
 	viewers *viewers
 	digests *digestCache
 	askers  *askers
+	policy  *trainer.Server
 }
 
 // deployment names this program's workers to a server that versions them.
@@ -148,6 +150,11 @@ func Start(o Options) (*Worker, error) {
 		train := worker.New(o.Client, contract.QueueTrain(o.Queue), so)
 		acts.RegisterTrain(train)
 		w.workers = append(w.workers, train)
+		if w.policy = o.Training.Server; w.policy != nil {
+			if err := w.policy.Resume(); err != nil {
+				return nil, fmt.Errorf("serve the policy again: %w", err)
+			}
+		}
 	}
 	for i, sw := range w.workers {
 		if err := sw.Start(); err != nil {
@@ -240,6 +247,9 @@ func (w *Worker) Stop() error {
 		<-done
 	}
 	<-asking
+	if w.policy != nil {
+		w.policy.Close()
+	}
 	return errors.Join(asked, w.engines.close(), w.viewers.close(), w.digests.close())
 }
 
