@@ -44,8 +44,10 @@ type askBeat struct {
 	// ctx is the activity's. wait ends with it and when the worker stops: nothing is begun
 	// then. work goes on: a request in hand is finished.
 	ctx, wait, work context.Context
-	stopWait        context.CancelCauseFunc
-	stopWork        context.CancelCauseFunc
+	// serves says that ctx is an activity's: others have no server to tell.
+	serves   bool
+	stopWait context.CancelCauseFunc
+	stopWork context.CancelCauseFunc
 
 	// until is when the call counts as stuck, Unix nanoseconds.
 	until atomic.Int64
@@ -59,7 +61,7 @@ type askBeat struct {
 }
 
 func (s *askBeats) begin(ctx context.Context) *askBeat {
-	b := &askBeat{of: s, ctx: ctx, last: s.opts.Now(), renewed: s.opts.Now()}
+	b := &askBeat{of: s, ctx: ctx, serves: activity.IsActivity(ctx), last: s.opts.Now(), renewed: s.opts.Now()}
 	b.wait, b.stopWait = context.WithCancelCause(ctx)
 	if end, ok := ctx.Deadline(); ok {
 		// A little before the server gives up, so that it still hears why.
@@ -131,10 +133,12 @@ func (s *askBeats) interval() time.Duration {
 
 // due decides whether b shall send now, and ends its waiting when the worker stops.
 func (b *askBeat) due(now time.Time) bool {
-	select {
-	case <-activity.GetWorkerStopChannel(b.ctx):
-		b.stopWait(errDraining)
-	default:
+	if b.serves {
+		select {
+		case <-activity.GetWorkerStopChannel(b.ctx):
+			b.stopWait(errDraining)
+		default:
+		}
 	}
 	every := askBeatEvery
 	if b.of.opts.Beat > 0 {
@@ -153,7 +157,9 @@ func (b *askBeat) send(now time.Time) {
 	if b.of.opts.Fault != nil {
 		b.of.opts.Fault(FaultInHeartbeat)
 	}
-	activity.RecordHeartbeat(b.ctx, contract.Beat{Total: 1})
+	if b.serves {
+		activity.RecordHeartbeat(b.ctx, contract.Beat{Total: 1})
+	}
 	if now.Sub(b.renewed) <= claimTTL/4 {
 		return
 	}

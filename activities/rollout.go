@@ -200,11 +200,20 @@ func (r *rollout) measure(m means, run []xragent.ToolCall) (bool, error) {
 	if k, routed := r.arm.Agent.MeasuredPicture(r.Rollout); routed && k < len(pictures) {
 		pictures = pictures[k : k+1]
 	}
-	var bundle xragent.Bundle
+	bundle, ok, err := r.bundle(m, pictures)
+	if err != nil || !ok {
+		return false, err
+	}
+	r.Rollout, err = r.arm.Agent.Measured(r.Rollout, bundle)
+	return err == nil, err
+}
+
+// bundle is that of the first picture that passes, else of the first one.
+func (r *rollout) bundle(m means, pictures []artifacts.Ref) (bundle xragent.Bundle, ok bool, err error) {
 	for i, image := range pictures {
 		doc, ok, err := r.measurement(m, image)
 		if err != nil || !ok {
-			return false, err
+			return bundle, false, err
 		}
 		r.viewOK = r.viewOK || doc.Code == ""
 		b := doc.Gated
@@ -218,9 +227,7 @@ func (r *rollout) measure(m means, run []xragent.ToolCall) (bool, error) {
 			break
 		}
 	}
-	var err error
-	r.Rollout, err = r.arm.Agent.Measured(r.Rollout, bundle)
-	return err == nil, err
+	return bundle, true, nil
 }
 
 // measurement returns what is known of a picture.

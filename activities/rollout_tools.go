@@ -11,23 +11,29 @@ import (
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxr"
 	"cxrepro/internal/ledger"
-	"cxrepro/internal/overlay"
 	"cxrepro/internal/provenance"
 	"cxrepro/internal/xragent"
+	"cxrepro/internal/xragent/tools"
 )
 
 // Versions of the tools of the platform: raise one when the same call may answer otherwise.
 const (
-	parseVersion = 1
+	parseVersion = tools.ParseVersion
 	cropVersion  = xragent.CropVersion
 )
 
-// overlaySide is the longer side of the picture that shows an outline, in pixels.
-const overlaySide = 512
-
 // tool answers one call.
-func (r *rollout) tool(m means, c xragent.ToolCall) (ok bool, err error) {
-	var o xragent.Observation
+func (r *rollout) tool(m means, c xragent.ToolCall) (bool, error) {
+	o, ok, err := r.answer(m, c)
+	if err != nil || !ok {
+		return false, err
+	}
+	r.Rollout, err = r.arm.Agent.Observed(r.Rollout, o)
+	return err == nil, err
+}
+
+// answer is what the tool of a call says.
+func (r *rollout) answer(m means, c xragent.ToolCall) (o xragent.Observation, ok bool, err error) {
 	switch c.Name {
 	case xragent.ToolParse:
 		o, ok, err = r.parse(m, c)
@@ -38,12 +44,8 @@ func (r *rollout) tool(m means, c xragent.ToolCall) (ok bool, err error) {
 	default:
 		err = fail(contract.ErrTypeSpec, "item %d: no tool is called %q", r.in.Item, c.Name)
 	}
-	if err != nil || !ok {
-		return false, err
-	}
 	o.Call, o.Name = c.Number, c.Name
-	r.Rollout, err = r.arm.Agent.Observed(r.Rollout, o)
-	return err == nil, err
+	return o, ok, err
 }
 
 // recordedTool returns what a tool answers, making it where nobody did.
@@ -80,41 +82,28 @@ func (r *rollout) parse(m means, c xragent.ToolCall) (o xragent.Observation, ok 
 	key := contract.ToolKey(c.Name, parseVersion, map[string]any{"target": target}, image.Digest, doc.Masks.Digest)
 	a := m.activities()
 	return r.recordedTool(m, c, key, []provenance.Descriptor{provenance.Describe("image", image), provenance.Describe("masks", doc.Masks)}, func(ctx context.Context) (xragent.Observation, error) {
-		masks, err := a.storedMasks(ctx, doc.Masks)
-		if err != nil {
-			return xragent.Observation{}, err
-		}
 		c.Target = target
-		o := xragent.Outline(c, masks)
-		if o.Status != xragent.StatusOK {
-			return o, nil
-		}
-		shown, err := a.outlined(ctx, r, image, masks, target)
-		o.Images = []artifacts.Ref{shown}
-		return o, err
+		return tools.Visual(ctx, toolSource{a, r, doc.Masks}, nil, r.Pictures, c, nil)
 	})
 }
 
-// outlined stores the picture with a structure in colour.
-func (a *Activities) outlined(ctx context.Context, r *rollout, image artifacts.Ref, masks *anatomy.Masks, target string) (artifacts.Ref, error) {
-	img, err := a.storedPixels(ctx, r.plan, image)
-	if err != nil {
-		return artifacts.Ref{}, err
-	}
-	s, ok := xragent.ResolveTarget(target, masks.Declared)
-	if !ok {
-		return artifacts.Ref{}, fmt.Errorf("the outline of %q has no structure", target)
-	}
-	canvas, err := overlay.New(img, overlay.Size{MaxSide: overlaySide})
-	if err != nil {
-		return artifacts.Ref{}, err
-	}
-	canvas.Tint(masks.Mask(s), overlay.Red, 0.35)
-	data, err := canvas.PNG()
-	if err != nil {
-		return artifacts.Ref{}, err
-	}
-	return a.opts.Store.ForClass(r.plan.Class()).Put(ctx, data, "image/png")
+// toolSource is where the tools of a rollout find pictures and masks.
+type toolSource struct {
+	a     *Activities
+	r     *rollout
+	masks artifacts.Ref
+}
+
+func (s toolSource) Picture(ctx context.Context, ref artifacts.Ref) (*cxr.Image, error) {
+	return s.a.storedPixels(ctx, s.r.plan, ref)
+}
+
+func (s toolSource) Masks(ctx context.Context, _ artifacts.Ref) (*anatomy.Masks, error) {
+	return s.a.storedMasks(ctx, s.masks)
+}
+
+func (s toolSource) Keep(ctx context.Context, png []byte) (artifacts.Ref, error) {
+	return s.a.opts.Store.ForClass(s.r.plan.Class()).Put(ctx, png, "image/png")
 }
 
 // crop enlarges a part of a picture.
@@ -137,20 +126,7 @@ func (r *rollout) crop(m means, c xragent.ToolCall) (o xragent.Observation, ok b
 	}
 	key := contract.ToolKey(c.Name, cropVersion, map[string]any{"box": box[:]}, image.Digest, artifacts.Digest{})
 	return r.recordedTool(m, c, key, []provenance.Descriptor{provenance.Describe("image", image)}, func(ctx context.Context) (xragent.Observation, error) {
-		img, err := a.storedPixels(ctx, r.plan, image)
-		if err != nil {
-			return xragent.Observation{}, err
-		}
-		part, used, err := xragent.Crop(img, box, xragent.CropOptions{})
-		if err != nil {
-			return xragent.Observation{}, err
-		}
-		data, err := cxr.EncodePNG(part)
-		if err != nil {
-			return xragent.Observation{}, err
-		}
-		ref, err := a.opts.Store.ForClass(r.plan.Class()).Put(ctx, data, "image/png")
-		return xragent.Observation{Status: xragent.StatusOK, Box: &used, Images: []artifacts.Ref{ref}}, err
+		return tools.Visual(ctx, toolSource{a: a, r: r}, nil, r.Pictures, xragent.ToolCall{Name: c.Name, Image: c.Image, Box: &box}, nil)
 	})
 }
 

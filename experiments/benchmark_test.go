@@ -216,6 +216,33 @@ func TestDemoCards(t *testing.T) {
 	}
 }
 
+// TestAgentDemoCards holds the same of the demo of the agent.
+func TestAgentDemoCards(t *testing.T) {
+	s := committed(t, "xragent-demo")
+	profile, err := os.ReadFile("xragent-demo/profiles/xragent.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := " of xragent.yaml@" + artifacts.Sum(profile).Hex()[:12]
+	cards := []string{s.Agent.Lookup}
+	for _, p := range s.Agent.Policies {
+		cards = append(cards, p.Card)
+	}
+	for _, name := range cards {
+		data, err := os.ReadFile("xragent-demo/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := ParseModelCard(name, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !c.Simulated || c.Identity.Snapshot != c.Name+want || name != "models/"+c.Name+".yaml" {
+			t.Errorf("%s: name %s, simulated %t, snapshot %s; the profile is %s", name, c.Name, c.Simulated, c.Identity.Snapshot, want)
+		}
+	}
+}
+
 func TestPaperSpec(t *testing.T) {
 	s := committed(t, "cxreasonbench")
 	if e := s.Evaluation; len(e.Models) != 10 || len(e.Sampling) != 2 || len(e.Paths) != 2 || s.Benchmark.Counts != "" {

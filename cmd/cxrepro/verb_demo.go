@@ -18,10 +18,12 @@ import (
 
 // demoFlags are the flags of `demo`.
 type demoFlags struct {
-	n    int
-	seed uint64
-	size string
-	run  runFlags
+	paper  string
+	n      int
+	nGiven bool
+	seed   uint64
+	size   string
+	run    runFlags
 }
 
 // demoSeed is a seed that PhantomSeg was neither trained nor measured on, whose first 24
@@ -41,6 +43,11 @@ paper's Table 6, how well each measurement recovers the truth, the receipt, the 
 review sheet and of the evaluation's report, and at last Tables 3 and 4 of the two models
 beside the published ones. Nothing else is needed: no credentials, no accelerator.
 
+With --paper xragent it runs the experiment xragent-demo instead: the two-turn agent of X-Ragent on
+drawn questions about phantoms, with the validity gate and without, and with two simulated
+policies; view check, segmentation, gate, tools and rewards are real. Its report shows tables
+and transcripts. --n is the number of pictures then, each with four questions.
+
 Run it again and every step is found; stop it in the middle and the same command goes on.
 
 With --json: one line with the recovery of every measurement, then the receipt as the last
@@ -49,11 +56,12 @@ line.
 Exit codes: as of run.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			f.run.budgetGiven = c.Flags().Changed("budget")
+			f.run.budgetGiven, f.nGiven = c.Flags().Changed("budget"), c.Flags().Changed("n")
 			return a.demo(c.Context(), f)
 		},
 	}
 	fl := c.Flags()
+	fl.StringVar(&f.paper, "paper", paperCXReasonBench, "paper: "+paperCXReasonBench+" or "+paperXRagent)
 	fl.IntVar(&f.n, "n", 24, "number of phantoms")
 	fl.Uint64Var(&f.seed, "seed", demoSeed, "seed of the phantoms")
 	fl.StringVar(&f.size, "size", "native", "picture size: native (about 1024 x 1231), mimic (about 2544 x 3056), or WxH")
@@ -65,6 +73,13 @@ Exit codes: as of run.`,
 func (a *app) demo(ctx context.Context, f demoFlags) error {
 	if f.run.worker.endpoints != "" {
 		return usageError("leave it out, or run experiments/cxreasonbench-demo with it", "the demo answers by itself: --endpoints %s would be asked nothing", f.run.worker.endpoints)
+	}
+	switch f.paper {
+	case paperCXReasonBench:
+	case paperXRagent:
+		return a.demoAgent(ctx, f)
+	default:
+		return usageError(paperCXReasonBench+" or "+paperXRagent, "--paper %q is none that the demo knows", f.paper)
 	}
 	dir := filepath.Join(a.StateDir(), "demo")
 	folder, err := a.demoData(ctx, dir, f)

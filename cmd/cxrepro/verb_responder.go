@@ -24,15 +24,15 @@ import (
 
 // responderFlags are the flags of `responder`.
 type responderFlags struct {
-	listen, profile, benchmark, radiographs, faults, credential string
-	latency                                                     time.Duration
+	listen, profile, benchmark, questions, radiographs, faults, credential string
+	latency                                                                time.Duration
 }
 
 func newResponderCommand(a *app) *cobra.Command {
 	var f responderFlags
 	c := &cobra.Command{
-		Use:   "responder --profile FILE --benchmark DIR",
-		Short: "Answer chat completions about a benchmark, simulated",
+		Use:   "responder --profile FILE {--benchmark DIR | --questions FILE}",
+		Short: "Answer chat completions about a benchmark or a question set, simulated",
 		Long: `A simulated model endpoint. It speaks the chat-completions protocol, recognises which
 question of the benchmark a request asks, and answers as its profile says: as a model of the
 paper fared, always right, "I don't know", any letter, or by a script. Judge prompts are
@@ -43,6 +43,7 @@ answered as a competent judge would. The same request always gets the same reply
   GET  /counts               what was asked so far; DELETE begins anew
 
 --profile is a file, or the name of a profile that the program carries: ` + strings.Join(carriedProfiles(), ", ") + `.
+--questions is a question set of an agent's reproduction: a file, or its digest in the store.
 --benchmark is a folder written by ` + "`cxrepro cxreasonbench build`" + `, or the digest of a benchmark's
 manifest in the store. --faults makes the endpoint fail by a script: a file, or the carried one,
 ` + carriedFaults + `.
@@ -59,6 +60,7 @@ Exit codes: 0 stopped as told; 1 failed; 2 usage, profile or fault script; 6 sto
 	fl.StringVar(&f.listen, "listen", "127.0.0.1:0", "address to listen on; port 0 is a free one")
 	fl.StringVar(&f.profile, "profile", "", "profile: a file, or the name of one that the program carries")
 	fl.StringVar(&f.benchmark, "benchmark", "", "folder of the benchmark, or its manifest's digest in the store")
+	fl.StringVar(&f.questions, "questions", "", "question set for policies of the agent: a file, or its digest in the store")
 	fl.StringVar(&f.radiographs, "radiographs", "", "folder of the radiographs, where they are not in the benchmark's files/")
 	fl.StringVar(&f.faults, "faults", "", "fault script: a file, or the name of the one that the program carries")
 	fl.StringVar(&f.credential, "credential-env", "", "environment variable with a credential that every request must bring")
@@ -79,21 +81,27 @@ func carriedProfiles() []string {
 
 // carried are the names of those profiles and of the fault script.
 func carried() []string {
-	files, err := fs.Glob(experiments.Files, profileFolder+"/*.yaml")
-	if err != nil {
-		return nil
+	var names []string
+	for _, folder := range []string{profileFolder, agentProfiles} {
+		files, err := fs.Glob(experiments.Files, folder+"/*.yaml")
+		if err != nil {
+			return nil
+		}
+		for _, f := range files {
+			names = append(names, strings.TrimSuffix(path.Base(f), ".yaml"))
+		}
 	}
-	for i, f := range files {
-		files[i] = strings.TrimSuffix(path.Base(f), ".yaml")
-	}
-	return files
+	return names
 }
 
 // readCarried reads a file, or one that the program carries.
 func readCarried(name string) ([]byte, error) {
 	data, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) && slices.Contains(carried(), name) {
-		return experiments.Files.ReadFile(profileFolder + "/" + name + ".yaml")
+	if !errors.Is(err, fs.ErrNotExist) || !slices.Contains(carried(), name) {
+		return data, err
+	}
+	if data, err = experiments.Files.ReadFile(profileFolder + "/" + name + ".yaml"); errors.Is(err, fs.ErrNotExist) {
+		return experiments.Files.ReadFile(agentProfiles + "/" + name + ".yaml")
 	}
 	return data, err
 }
@@ -101,10 +109,11 @@ func readCarried(name string) ([]byte, error) {
 // responderOptions reads what the flags name.
 func (a *app) responderOptions(ctx context.Context, f responderFlags) (o responder.Options, err error) {
 	see := "see `cxrepro responder --help`"
-	for flag, value := range map[string]string{"profile": f.profile, "benchmark": f.benchmark} {
-		if value == "" {
-			return o, usageError(see, "--%s is missing", flag)
-		}
+	switch {
+	case f.profile == "":
+		return o, usageError(see, "--profile is missing")
+	case f.benchmark == "" && f.questions == "":
+		return o, usageError(see, "--benchmark or --questions is missing")
 	}
 	if f.latency < 0 {
 		return o, usageError(see, "--latency %s is negative", f.latency)
@@ -130,8 +139,48 @@ func (a *app) responderOptions(ctx context.Context, f responderFlags) (o respond
 			return o, usageError("set it, or leave --credential-env out", "the environment variable %s is empty", f.credential)
 		}
 	}
-	o.Benchmark, err = a.responderBenchmark(ctx, f)
+	if f.questions != "" {
+		if o.Questions, err = a.responderQuestions(ctx, f.questions); err != nil {
+			return o, err
+		}
+	}
+	if f.benchmark != "" {
+		o.Benchmark, err = a.responderBenchmark(ctx, f)
+	}
 	return o, err
+}
+
+// responderQuestions reads a question set. Pictures that a client resized are recognised where
+// the set came from the store, which has them.
+func (a *app) responderQuestions(ctx context.Context, which string) (*responder.Questions, error) {
+	var q contract.Questions
+	var open func(artifacts.Ref) ([]byte, error)
+	if digest, err := artifacts.ParseDigest(which); err == nil {
+		store, err := a.openStore(ctx)
+		if err != nil {
+			return nil, err
+		}
+		info, err := store.StatBlob(ctx, digest)
+		if err == nil {
+			err = readJSON(ctx, store, artifacts.Ref{Digest: digest, Size: info.Size, MediaType: contract.QuestionsMediaType}, &q)
+		}
+		if err != nil {
+			return nil, storeError(err)
+		}
+		open = func(ref artifacts.Ref) ([]byte, error) { return store.Get(ctx, ref) }
+	} else if data, err := os.ReadFile(which); err != nil {
+		return nil, usageError("a file, or a digest of the store", "--questions: %v", err)
+	} else if err := json.Unmarshal(data, &q); err != nil {
+		return nil, usageError("the document that the receipt of an agent's reproduction names under questions", "--questions %s: %v", which, err)
+	}
+	if q.Format != contract.QuestionsFormat {
+		return nil, usageError("the receipt of an agent's reproduction names one under questions", "%s is no question set: format %q", which, q.Format)
+	}
+	questions, err := responder.NewQuestions(q.Items, open)
+	if err != nil {
+		return nil, &exitError{Code: exitUsage, Err: err}
+	}
+	return questions, nil
 }
 
 func (a *app) responderBenchmark(ctx context.Context, f responderFlags) (*responder.Benchmark, error) {
@@ -170,6 +219,7 @@ type responderReady struct {
 	URL    string   `json:"url"`
 	Models []string `json:"models"`
 	Cases  int      `json:"cases"`
+	Items  int      `json:"items,omitempty"`
 	PID    int      `json:"pid"`
 }
 
@@ -186,7 +236,13 @@ func (a *app) respond(ctx context.Context, f responderFlags) error {
 	if err != nil {
 		return usageError("another --listen, for example 127.0.0.1:0", "%v", err)
 	}
-	ready := responderReady{Event: "ready", URL: "http://" + listener.Addr().String() + "/v1", Cases: o.Benchmark.Cases(), PID: os.Getpid()}
+	ready := responderReady{Event: "ready", URL: "http://" + listener.Addr().String() + "/v1", PID: os.Getpid()}
+	if o.Benchmark != nil {
+		ready.Cases = o.Benchmark.Cases()
+	}
+	if o.Questions != nil {
+		ready.Items = o.Questions.Items()
+	}
 	for _, m := range o.Profile.Models {
 		ready.Models = append(ready.Models, m.Name)
 	}
@@ -194,6 +250,9 @@ func (a *app) respond(ctx context.Context, f responderFlags) error {
 		err = json.NewEncoder(a.out).Encode(ready)
 	} else {
 		_, err = fmt.Fprintf(a.out, "url     %s\nmodels  %s\ncases   %d\n", ready.URL, strings.Join(ready.Models, ", "), ready.Cases)
+		if err == nil && ready.Items > 0 {
+			_, err = fmt.Fprintf(a.out, "items   %d\n", ready.Items)
+		}
 	}
 	if err != nil {
 		listener.Close()

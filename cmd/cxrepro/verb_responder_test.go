@@ -42,7 +42,7 @@ func TestResponderUsage(t *testing.T) {
 		says string
 	}{
 		{nil, "is missing"},
-		{[]string{"--profile", "demo"}, "--benchmark is missing"},
+		{[]string{"--profile", "demo"}, "--benchmark or --questions is missing"},
 		{[]string{"--profile", "nosuch", "--benchmark", "x"}, "one of "},
 		{[]string{"--profile", bad, "--benchmark", "x"}, "bad.yaml:1: format"},
 		{[]string{"--profile", "demo", "--benchmark", "x"}, "is no folder and no digest"},

@@ -22,10 +22,10 @@ func newXragentCommand(a *app) *cobra.Command {
 		Short: "Check views, take gated measurements, score trajectories, read benchmarks",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return usageError("see `"+c.CommandPath()+" --help`", "xragent needs a subcommand: view, measure, reward, bench or radcot")
+			return usageError("see `"+c.CommandPath()+" --help`", "xragent needs a subcommand: view, measure, reward, serve, bench or radcot")
 		},
 	}
-	c.AddCommand(newXragentViewCommand(a), newXragentMeasureCommand(a), newRewardCommand(a), newXragentBenchCommand(a), newXragentRadcotCommand(a))
+	c.AddCommand(newXragentViewCommand(a), newXragentMeasureCommand(a), newRewardCommand(a), newXragentServeCommand(a), newXragentBenchCommand(a), newXragentRadcotCommand(a))
 	return c
 }
 

@@ -12,11 +12,12 @@ import (
 	"cxrepro/internal/xragent"
 )
 
-// Version changes whenever the same call may give another observation.
-const Version = 1
+// ParseVersion changes whenever the same region_parse may give another observation; that of
+// crops is xragent.CropVersion.
+const ParseVersion = 2
 
 // OverlayMaxSide bounds the picture that region_parse returns, pixels.
-const OverlayMaxSide = 1024
+const OverlayMaxSide = 512
 
 // mostTarget is how long a target may be that a finder is asked for, bytes; a policy may write
 // anything.
