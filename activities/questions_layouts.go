@@ -98,11 +98,6 @@ func importBenchmark(b benchmarks.Benchmark) func(a *Activities, pl *derive.Plan
 			Version: fmt.Sprintf("%s/%d", b, benchmarks.ImportVersion), Items: read.Items, Notes: read.Report.Notes,
 			Picture: func(path string) ([]byte, error) { return fs.ReadFile(root, path) },
 		}
-		for _, c := range read.Report.Counted {
-			if c.Differs() {
-				set.Notes = append(set.Notes, fmt.Sprintf("%s: %d, published are %d", c.What, c.N, *c.Published))
-			}
-		}
 		return set, nil
 	}
 }

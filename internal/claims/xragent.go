@@ -60,6 +60,8 @@ type AgentResult struct {
 	Value *float64 `json:"value,omitempty"`
 	// Interval is what a printed figure is held against, in its unit; without one that of k of n.
 	Interval *[2]float64 `json:"-"`
+	// Flips are the decoding noise that the interval is wider by; nil where nothing was repeated.
+	Flips *Flips `json:"-"`
 	// Open counts questions behind it that have no outcome yet.
 	Open int `json:"-"`
 	// Why there is no value; empty where there is one.
@@ -187,7 +189,7 @@ func (f agentFigure) against(ours AgentResult, printed float64) Result {
 		return Result{Claim: f.claim(), Evaluation: -1, Verdict: report.NotComputable, Why: ours.Why}
 	}
 	v := ours.value(f.Unit)
-	r := Result{Claim: f.claim(), Evaluation: -1, Known: true, Ours: fmt.Sprintf("%.*f", f.decimals(), v), Counted: stats.Proportion{K: ours.K, N: ours.N}}
+	r := Result{Claim: f.claim(), Evaluation: -1, Known: true, Flips: ours.Flips, Ours: fmt.Sprintf("%.*f", f.decimals(), v), Counted: stats.Proportion{K: ours.K, N: ours.N}}
 	lo, hi, ranged := ours.interval(f.Unit)
 	if r.Interval.Plain.Known = ranged; ranged {
 		r.Interval.Plain.Low, r.Interval.Plain.High = lo, hi

@@ -19,6 +19,9 @@ func ResultsOf(figures map[string]analysis.Figure) AgentResults {
 		if f.HasInterval {
 			r.Interval = &[2]float64{f.Low, f.High}
 		}
+		if n := f.Repeated; n != nil {
+			r.Flips = &Flips{Pairs: n.Pairs, Questions: n.Questions, Split: n.Split}
+		}
 		out[id] = r
 	}
 	return out

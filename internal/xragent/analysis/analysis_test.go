@@ -256,6 +256,9 @@ func TestNoiseFloor(t *testing.T) {
 		t.Errorf("floor %v", v)
 	}
 	d := a.Delta(Default, Base, at)
+	if r := d.Repeated; r == nil || *r != (Repeated{Pairs: stats.Proportion{K: 4, N: 30}, Questions: 10, Split: 2}) {
+		t.Errorf("repeats behind the difference: %+v", r)
+	}
 	if math.Abs(d.Value-60) > 1e-9 || !d.HasInterval || d.Low > 40 || d.High < 80 {
 		t.Errorf("delta %+v", d)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"cxrepro/internal/stats"
 	"cxrepro/internal/xragent"
 	"cxrepro/internal/xragent/bench"
 )
@@ -69,11 +70,42 @@ func (a *Analysis) compute(name, config, against string, at []Place) Figure {
 			v, _ := s.Mean()
 			f.Open += s.Open()
 			f.Value += []float64{1, -1}[k] * v / float64(len(at))
+			f.Repeated = a.repeated(f.Repeated, c, p)
 		}
 		parts = append(parts, a.parts(config, against, p, 1/float64(len(at)))...)
 	}
 	f.Low, f.High, f.HasInterval = spread(name, f.Value, parts)
 	return f
+}
+
+// repeated adds the repeats behind a column to a count of them.
+func (a *Analysis) repeated(r *Repeated, config string, p Place) *Repeated {
+	for _, c := range countedIn(p) {
+		for _, item := range a.sets[p.Benchmark] {
+			k, n := a.right(config, item)
+			if n < 2 || !c.Counts(item) {
+				continue
+			}
+			if r == nil {
+				r = &Repeated{}
+			}
+			r.Questions++
+			r.Pairs = r.Pairs.Add(stats.Proportion{K: k * (n - k), N: n * (n - 1) / 2})
+			if k > 0 && k < n {
+				r.Split++
+			}
+		}
+	}
+	return r
+}
+
+// countedIn are the columns that questions behind a column count in: itself, or the sources of a mean.
+func countedIn(p Place) []bench.Column {
+	c, _ := columnOf(p.Benchmark, p.Column)
+	if c.Macro {
+		return p.Benchmark.Columns()[1:]
+	}
+	return []bench.Column{c}
 }
 
 // part is what each question of a stratum adds to a figure: weight times the mean of its values.
@@ -86,15 +118,7 @@ type part struct {
 
 // parts are the strata behind a column: itself, or the sources of a macro column.
 func (a *Analysis) parts(config, against string, p Place, weight float64) []part {
-	columns := []bench.Column{}
-	for _, c := range p.Benchmark.Columns() {
-		if c.Name == p.Column {
-			columns = append(columns, c)
-		}
-	}
-	if len(columns) == 1 && columns[0].Macro {
-		columns = p.Benchmark.Columns()[1:]
-	}
+	columns := countedIn(p)
 	var out []part
 	for _, c := range columns {
 		one := part{weight: weight / float64(len(columns))}
@@ -121,10 +145,8 @@ func (a *Analysis) parts(config, against string, p Place, weight float64) []part
 	return out
 }
 
-// question is the share of repeats in which a question is right, and the variance of that share
-// that the repeats measure; ok is false where no repeat has an outcome.
-func (a *Analysis) question(config string, item *xragent.Item) (mean, variance float64, ok bool) {
-	k, n := 0, 0
+// right counts the repeats in which a question is right, of those that have an outcome of it.
+func (a *Analysis) right(config string, item *xragent.Item) (k, n int) {
 	for _, m := range a.repeats(config) {
 		if o := determined(m[item.ID]); o != nil {
 			n++
@@ -133,6 +155,13 @@ func (a *Analysis) question(config string, item *xragent.Item) (mean, variance f
 			}
 		}
 	}
+	return k, n
+}
+
+// question is the share of repeats in which a question is right, and the variance of that share
+// that the repeats measure; ok is false where no repeat has an outcome.
+func (a *Analysis) question(config string, item *xragent.Item) (mean, variance float64, ok bool) {
+	k, n := a.right(config, item)
 	if n == 0 {
 		return 0, 0, false
 	}

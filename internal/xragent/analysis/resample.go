@@ -24,9 +24,20 @@ type Figure struct {
 	Low         float64 `json:"low"`
 	High        float64 `json:"high"`
 	HasInterval bool    `json:"has_interval"`
+	// Repeated is the decoding noise behind a share or a difference; nil where nothing was repeated.
+	Repeated *Repeated `json:"repeated,omitempty"`
 	// Open counts questions without an outcome behind the figure.
 	Open int    `json:"open,omitempty"`
 	Why  string `json:"why,omitempty"`
+}
+
+// Repeated counts questions that were answered more than once.
+type Repeated struct {
+	// Pairs: K of N pairs of repeats of one question differ in being right.
+	Pairs stats.Proportion `json:"pairs"`
+	// Questions were answered more than once, Split of them not always alike.
+	Questions int `json:"questions"`
+	Split     int `json:"split"`
 }
 
 func none(why string) Figure { return Figure{Why: why} }

@@ -54,7 +54,11 @@ func (b *builder) compared(config, against string, at analysis.Place, valueID, d
 	if config == against {
 		return append(out, words(""), words(""))
 	}
-	return append(out, b.delta(config, against, deltaID, at), b.floor(config, against, at))
+	d, floor := b.delta(config, against, deltaID, at), b.floor(config, against, at)
+	if !d.figure.Known {
+		floor = words("")
+	}
+	return append(out, d, floor)
 }
 
 // comparedColumns are the headings of compared for the three benchmarks.
