@@ -287,6 +287,28 @@ func TestIntervalCovers(t *testing.T) {
 	}
 }
 
+// TestNothingIsExact: none right of few is an interval up to what so few can miss, never a point, and
+// never below 0.
+func TestNothingIsExact(t *testing.T) {
+	items := questions(bench.SLAKE, 20)
+	var outcomes []xragent.Outcome
+	for _, it := range items {
+		outcomes = append(outcomes, answered(it.ID, Default, 0, false), answered(it.ID, Base, 0, false))
+	}
+	a, err := New(items, outcomes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := Place{bench.SLAKE, bench.All}
+	// 1 - 0.025^(1/20) is 16.84 per cent.
+	if f := a.Value(Default, at); f.Low != 0 || math.Abs(f.High-16.84) > 0.01 {
+		t.Errorf("0 of 20: %v to %v", f.Low, f.High)
+	}
+	if f := a.Delta(Default, Base, at); math.Abs(f.Low+16.84) > 0.01 || math.Abs(f.High-16.84) > 0.01 {
+		t.Errorf("no difference in 20: %v to %v", f.Low, f.High)
+	}
+}
+
 // TestSameExperiment: configurations with one policy and one arm share their outcomes; others do not.
 func TestSameExperiment(t *testing.T) {
 	items := questions(bench.SLAKE, 2)

@@ -75,6 +75,9 @@ func (a *Analysis) compute(name, config, against string, at []Place) Figure {
 		parts = append(parts, a.parts(config, against, p, 1/float64(len(at)))...)
 	}
 	f.Low, f.High, f.HasInterval = spread(name, f.Value, parts)
+	if against == "" { // a share stays one
+		f.Low, f.High = max(f.Low, 0), min(f.High, 100)
+	}
 	return f
 }
 
@@ -172,11 +175,12 @@ func (a *Analysis) question(config string, item *xragent.Item) (mean, variance f
 	return mean, variance, true
 }
 
-// spread is the interval of a sum of parts.
+// spread is the interval of a sum of parts, wider by their decoding noise, and where all questions of a
+// part are alike by what so few questions can miss: 0 of 20 is not exact.
 func spread(name string, value float64, parts []part) (low, high float64, ok bool) {
 	var kinds []float64
 	strata := make([][]int, len(parts))
-	noise := 0.0
+	below, above := 0.0, 0.0
 	for s, p := range parts {
 		if len(p.values) == 0 {
 			return 0, 0, false
@@ -189,7 +193,12 @@ func spread(name string, value float64, parts []part) (low, high float64, ok boo
 			}
 			strata[s] = append(strata[s], k)
 		}
-		noise += p.weight * p.weight * p.noise
+		noise := p.weight * p.weight * stats.Z95 * stats.Z95 * p.noise
+		missed := 0.0
+		if slices.Min(p.values) == slices.Max(p.values) {
+			missed = p.weight * p.weight * unseen(len(p.values)) * unseen(len(p.values))
+		}
+		below, above = below+noise+missed, above+noise+missed
 	}
 	low, high, ok = interval(name, strata, len(kinds), func(counts [][]int) (float64, bool) {
 		total := 0.0
@@ -203,7 +212,7 @@ func spread(name string, value float64, parts []part) (low, high float64, ok boo
 		return total, true
 	})
 	if ok {
-		low, high = widened(value, low, high, noise)
+		low, high = widened(value, low, high, below, above)
 	}
 	return low, high, ok
 }

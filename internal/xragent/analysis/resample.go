@@ -90,10 +90,12 @@ func redraw(questions, counts []int, rng *rand.Rand) {
 	}
 }
 
-// widened adds the decoding noise of a mean, given as a variance, to an interval around it: half
-// widths add as squares.
-func widened(value, low, high, variance float64) (float64, float64) {
-	noise := stats.Z95 * stats.Z95 * variance
-	side := func(d float64) float64 { return math.Sqrt(d*d + noise) }
-	return value - side(value-low), value + side(high-value)
+// widened adds half widths, given as squares, to both sides of an interval around a value: half widths
+// add as squares.
+func widened(value, low, high, below, above float64) (float64, float64) {
+	return value - math.Sqrt((value-low)*(value-low)+below), value + math.Sqrt((high-value)*(high-value)+above)
 }
+
+// unseen is the share, in percent, at which a kind of question that n questions do not hold has a chance
+// of 2.5 % to be missed: the half width where every draw is alike.
+func unseen(n int) float64 { return 100 * (1 - math.Pow(0.025, 1/float64(n))) }
