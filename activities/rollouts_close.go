@@ -225,8 +225,8 @@ func (r *rollout) correct() bool {
 	return err == nil && o.Correct
 }
 
-// configOf names the configuration that a set counts in: the paper's where the policy's role and
-// the arm are of one, else policy and arm.
+// configOf names the configuration that a set counts in: by the training that its policy had, or
+// by the policy's card where the spec names none.
 func configOf(role string, set contract.RolloutSet) string {
 	if role == "" {
 		role = set.Card

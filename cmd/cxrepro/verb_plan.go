@@ -155,6 +155,10 @@ func (w *forecaster) open(ctx context.Context, file string) (err error) {
 	if w.planned, err = a.prepare(ctx, w.over, file, w.f.plan); err != nil {
 		return err
 	}
+	if w.planned.spec.Agent != nil {
+		return usageError("`cxrepro run` asks nothing twice: what is recorded is found, and --budget bounds the rest",
+			"spec %s is an agent's: what its rollouts will ask follows from what the policy answers, and is not foretold yet", w.planned.spec.Name)
+	}
 	w.index = a.index(w.store)
 	return nil
 }

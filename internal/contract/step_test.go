@@ -25,12 +25,15 @@ func TestPinnedKeys(t *testing.T) {
 		doc    artifacts.KeyDoc
 		pinned string
 	}{
-		"pixel-facts":  {PixelFactsKey(sum("image"), decoding), "pixel-facts/sha256:1a64c7b3e4279164c4e3eac09b0ab65a83ca35e41ff1c4eacad7c66c0b2cd3a3"},
-		"segment":      {SegmentKey(sum("image"), inference()), "segment/sha256:a08a668068befbbd221946cab8a40df348032cb4b30a899000f040a387175774"},
-		"import-masks": {ImportMasksKey(sum("masks"), "case", 512, 512), "import-masks/sha256:c878b177d597b3e661322fbca1fbe584202d07fe3da9e1e7bb7627f494b8b31d"},
-		"assess":       {AssessKey(sum("window"), "cardiomegaly", map[string]any{"cardiomegaly.label.PA_min": 0.5, "b": []any{1, 2.5}}), "assess/sha256:395cd1f657d9f238472c6bc977fed2971d95c3f65219f14c4472af53178b4de0"},
-		"summarise":    {SummariseKey(sum("results"), map[string]any{"name": "x"}, sum("expected")), "summarise/sha256:e008cb781c065d67a6b5f481faf09d501189fb0e218494c3a9e7f35098b2471d"},
-		"reproduction": {ReproductionKey(sum("plan"), sum("manifest")), "reproduction/sha256:d71bda31f30e1e7921a365ef389c51059fb37ada9b0976cff81e96315b930597"},
+		"pixel-facts":     {PixelFactsKey(sum("image"), decoding), "pixel-facts/sha256:1a64c7b3e4279164c4e3eac09b0ab65a83ca35e41ff1c4eacad7c66c0b2cd3a3"},
+		"segment":         {SegmentKey(sum("image"), inference()), "segment/sha256:a08a668068befbbd221946cab8a40df348032cb4b30a899000f040a387175774"},
+		"import-masks":    {ImportMasksKey(sum("masks"), "case", 512, 512), "import-masks/sha256:c878b177d597b3e661322fbca1fbe584202d07fe3da9e1e7bb7627f494b8b31d"},
+		"assess":          {AssessKey(sum("window"), "cardiomegaly", map[string]any{"cardiomegaly.label.PA_min": 0.5, "b": []any{1, 2.5}}), "assess/sha256:395cd1f657d9f238472c6bc977fed2971d95c3f65219f14c4472af53178b4de0"},
+		"summarise":       {SummariseKey(sum("results"), map[string]any{"name": "x"}, sum("expected")), "summarise/sha256:e008cb781c065d67a6b5f481faf09d501189fb0e218494c3a9e7f35098b2471d"},
+		"measure-picture": {MeasureKey(sum("image"), measuring()), "measure-picture/sha256:3c09e6ee56786d53b5010426b823570d2f92f65fafd344eeec607323cef55d8b"},
+		"tool":            {ToolKey("roi_crop", 1, map[string]any{"box": []int{0, 0, 500, 1000}}, sum("image"), artifacts.Digest{}), "tool/sha256:7e0ee35742f5a020ddc49aac0642baa36a8fa93d4c4e3441bd4296970d9074bd"},
+		"tabulate-agent":  {TabulateAgentKey(sum("questions"), []artifacts.Digest{sum("set")}, map[string]any{"name": "x"}), "tabulate-agent/sha256:ea88333bc1d12155584d110479f8c1f969dc4f91bbb8bfeee09242e9101d88e0"},
+		"reproduction":    {ReproductionKey(sum("plan"), sum("manifest")), "reproduction/sha256:d71bda31f30e1e7921a365ef389c51059fb37ada9b0976cff81e96315b930597"},
 	} {
 		key, err := c.doc.Key()
 		if err != nil {
@@ -292,5 +295,44 @@ func TestBenchmarkKeys(t *testing.T) {
 		if key, err := doc.Key(); err != nil || key.String() != pinned {
 			t.Errorf("key is\n%s, pinned\n%s (%v)", key, pinned, err)
 		}
+	}
+}
+
+func measuring() Measuring {
+	return Measuring{View: inference(), Segmentation: inference(), Calibration: sum("limits"), Profile: "calibrated", AdmitAP: true, Rules: "corrected", Gate: 1}
+}
+
+// TestMeasuringChangesTheKey: whatever a measurement depends on is in its key.
+func TestMeasuringChangesTheKey(t *testing.T) {
+	key := func(m Measuring) string {
+		k, err := MeasureKey(sum("image"), m).Key()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k.String()
+	}
+	seen := map[string]int{key(measuring()): -1}
+	for i, change := range []func(m *Measuring){
+		func(m *Measuring) { m.View.Model = sum("other") },
+		func(m *Measuring) { m.View.Preprocessing = "other" },
+		func(m *Measuring) { m.Segmentation.Settings = sum("other") },
+		func(m *Measuring) { m.Segmentation.Provider = "cuda" },
+		func(m *Measuring) { m.Calibration = sum("other") },
+		func(m *Measuring) { m.Profile = "table" },
+		func(m *Measuring) { m.AdmitAP = false },
+		func(m *Measuring) { m.Rules = "corrected, x=1" },
+		func(m *Measuring) { m.Gate = 2 },
+	} {
+		m := measuring()
+		change(&m)
+		if j, there := seen[key(m)]; there {
+			t.Errorf("changes %d and %d share a key", i, j)
+		}
+		seen[key(m)] = i
+	}
+	a, _ := ToolKey("region_parse", 1, map[string]any{"target": "heart"}, sum("image"), sum("masks")).Key()
+	b, _ := ToolKey("region_parse", 1, map[string]any{"target": "heart"}, sum("image"), sum("other")).Key()
+	if a == b {
+		t.Error("other masks give the same observation")
 	}
 }
