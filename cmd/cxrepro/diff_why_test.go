@@ -156,12 +156,18 @@ var whyCells = []string{
 	"t13/rotation.some-simulated/stage3:refined", "t11/measurement.some-simulated/consistency", "t23/overall.some-simulated/depth",
 }
 
-// TestDiffAndWhyOneSwitch: of two reproductions that differ in one setting of scoring, every figure
+// TestDiffAndWhySwitches: of two reproductions that differ in one setting of scoring, every figure
 // that differs is attributed to it wholly and exactly, and nobody is asked. Judge or parser
-// changes dialogues as well: what the other one asked is found among the recorded calls.
-func TestDiffAndWhyOneSwitch(t *testing.T) {
+// changes dialogues as well: what the other one asked is found among the recorded calls. Several
+// settings at once share it.
+func TestDiffAndWhySwitches(t *testing.T) {
 	p := newPairLab(t)
 	base := p.run(nil)
+	t.Run("several", func(t *testing.T) {
+		several := *p
+		several.t = t
+		several.interaction(base)
+	})
 	for _, c := range []struct {
 		name   string
 		change func(*evaltest.Options)
@@ -208,11 +214,10 @@ func TestDiffAndWhyOneSwitch(t *testing.T) {
 	}
 }
 
-// TestWhyInteraction: two settings of scoring at once, and a third that moves nothing. Shares sum to
+// interaction sets two settings of scoring at once, and a third that moves nothing. Shares sum to
 // the gap, the interaction is what the four figures say, and --try needs no second run.
-func TestWhyInteraction(t *testing.T) {
-	p := newPairLab(t)
-	base := p.run(nil)
+func (p *pairLab) interaction(base string) {
+	t := p.t
 	other := p.run(func(o *evaltest.Options) {
 		o.Sets = []string{"switches.score.formula=share", "switches.score.mean=cases", "switches.score.numbers=exponents"}
 	})
