@@ -17,16 +17,7 @@ import (
 // audited builds the benchmark of a bench's receipt again.
 func (b *bench) audited(r contract.Receipt) Cases {
 	b.t.Helper()
-	ctx := context.Background()
-	ref, err := putJSON(ctx, b.a.opts.Store, r, "application/json")
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	u, err := b.a.OpenAudit(ctx, ref)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	out, err := u.Benchmark(ctx)
+	out, err := b.audit(&r).Benchmark(context.Background())
 	if err != nil {
 		b.t.Fatal(err)
 	}
