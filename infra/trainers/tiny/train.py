@@ -52,11 +52,11 @@ class Reader:
         self.run, self.eye = Path(run), picture.Eye(Path(run) / "thumbs")
 
     def sequence(self, line):
-        messages = [dict(m, parts=words.parts(m["content"])) for m in line["messages"]]
+        messages, images = [dict(m, parts=words.parts(m["content"])) for m in line["messages"]], line.get("images") or []
         marks = sum(p is None for m in messages for p in m["parts"])
-        if marks != len(line["images"]):
-            raise files.Unreadable(f"{line.get('id') or line.get('item_id')}: {marks} <image> for {len(line['images'])} images")
-        return words.Sequence(messages, [self.eye.patches((self.run / p).read_bytes()) for p in line["images"]])
+        if marks != len(images):
+            raise files.Unreadable(f"{line.get('id') or line.get('item_id')}: {marks} <image> for {len(images)} images")
+        return words.Sequence(messages, [self.eye.patches((self.run / p).read_bytes()) for p in images])
 
 
 def sft(a):
