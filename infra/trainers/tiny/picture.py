@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 SIDE, PATCH = 32, 8
-VALUES = PATCH * PATCH + 1  # of a patch
+COUNT, VALUES = (SIDE // PATCH) ** 2, PATCH * PATCH + 1  # patches of a picture, values of a patch
 CHANNELS = {0: 1, 2: 3, 4: 2, 6: 4}
 
 
@@ -68,7 +68,7 @@ def shrunk(grey):
 
 
 class Eye:
-    """Pictures as patches [16, VALUES], kept by digest in memory and, given a folder, on disk."""
+    """Pictures as patches [COUNT, VALUES], kept by digest in memory and, given a folder, on disk."""
 
     def __init__(self, folder=None):
         self.folder, self.seen = folder and Path(folder), {}
@@ -95,4 +95,16 @@ class Eye:
         k = SIDE // PATCH
         cut = small.reshape(k, PATCH, k, PATCH).transpose(0, 2, 1, 3).reshape(k * k, PATCH * PATCH).astype(np.float32)
         mean, spread = cut.mean(1, keepdims=True), cut.std(1, keepdims=True)
-        return np.concatenate([(cut - mean) / (spread + 8), (mean - 128) / 64], 1)
+        return np.concatenate([(cut - mean) / (spread + 8), (mean - 128) / 64], 1) / 4
+
+
+def walsh(n):
+    """The first n of the Walsh functions of a patch, as columns: those that change along one
+    axis or along both alike first, then by the number of changes."""
+    line = np.ones((1, 1))
+    while len(line) < PATCH:
+        line = np.block([[line, line], [line, -line]])
+    line = line[np.argsort((np.diff(line) != 0).sum(1))]  # by changes of sign
+    pairs = [(i, j) for i in range(PATCH) for j in range(PATCH)]
+    pairs.sort(key=lambda p: (0 not in p and p[0] != p[1], p[0] + p[1], p))
+    return np.stack([np.outer(line[i], line[j]).ravel() for i, j in pairs[:n]], 1)

@@ -1,4 +1,5 @@
-"""The policy: word and picture tokens, one GRU, a softmax over the spoken words.
+"""The policy: word and picture tokens, one GRU, a softmax over the spoken words. A picture is
+one token: the greatest response of each linear feature over its patches.
 
 Shapes: B sequences of T tokens, H hidden units, D input features. Gradients are written by
 hand; test_tiny.py holds them against finite differences.
@@ -9,7 +10,7 @@ import numpy as np
 import picture
 import words
 
-HIDDEN, FEATURES, SPAN = 144, 32, 120
+HIDDEN, FEATURES, SPAN = 144, 32, 80
 
 
 def fresh(seed):
@@ -19,10 +20,12 @@ def fresh(seed):
 
     def normal(scale, *shape):
         return (r.standard_normal(shape) * scale).astype(np.float32)
-    w = {"embed": normal(0.5, words.SIZE + words.PLACES, d), "patch": normal(0.06, picture.VALUES, d),
+    w = {"embed": normal(0.5, words.SIZE + 1, d), "patch": normal(0.02, picture.VALUES, d),
          "input": normal(d ** -0.5, d, 3 * h), "bias": np.zeros(3 * h, np.float32),
          "state": np.concatenate([np.linalg.qr(r.standard_normal((h, h)))[0] for _ in range(3)], 1).astype(np.float32),
          "output": normal(h ** -0.5, h, words.SPOKEN), "prior": np.zeros(words.SPOKEN, np.float32)}
+    w["patch"][:-1] += np.float32(0.25) * picture.walsh(d).astype(np.float32)
+    w["patch"][-1] += normal(1, d)
     w["bias"][:h] = np.log(r.uniform(1, SPAN, h))  # units hold the state for 1 to SPAN tokens
     return w
 
@@ -42,11 +45,14 @@ def step(w, gx, h):
 
 
 def inputs(w, ids, patches):
-    """Input features of ids [..., T]; patches of all picture tokens in row-major order."""
+    """Input features of ids [..., T], with the patches [N, 16, V] of their N pictures in row-major
+    order; and which tokens are pictures, and for each feature the patch that it comes from."""
     x = w["embed"][ids]
-    shown = ids >= words.SIZE
-    x[shown] += patches.astype(x.dtype) @ w["patch"]
-    return x, shown
+    shown = ids == words.SIZE
+    seen = patches.astype(x.dtype) @ w["patch"]
+    best = seen.argmax(1)
+    x[shown] += np.take_along_axis(seen, best[:, None], 1)[:, 0]
+    return x, (shown, best)
 
 
 def forward(w, ids, patches):
@@ -86,7 +92,9 @@ def backward(w, states, cache, dout):
     dx = dgx @ w["input"].T
     g["embed"] = np.zeros_like(w["embed"])
     np.add.at(g["embed"], ids.reshape(-1), dx.reshape(-1, dx.shape[-1]))
-    g["patch"] = patches.astype(x.dtype).T @ dx[shown]
+    shown, best = shown
+    source = patches.astype(x.dtype)[np.arange(len(best))[:, None], best]  # [N, D, V]
+    g["patch"] = np.einsum("ndv,nd->vd", source, dx[shown])
     return g
 
 

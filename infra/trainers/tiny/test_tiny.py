@@ -24,7 +24,7 @@ def tiny_batch(r, n=3):
             {"role": "assistant", "parts": ["<think> look</think><no_tool/>"]},
             {"role": "user", "parts": ["<measurement>0.47 withheld</measurement>"] + [None] * (i % 2)},
             {"role": "assistant", "parts": ["<think> ring</think><answer> A) ring</answer>"], "finish": ["stop", "length"][i % 2]},
-        ], [r.standard_normal((words.PLACES, picture.VALUES)) for _ in range(2)])
+        ], [r.standard_normal((picture.COUNT, picture.VALUES)) for _ in range(2)])
         out.append(s)
     return policy.Batch(out)
 

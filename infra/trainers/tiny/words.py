@@ -13,8 +13,6 @@ import numpy as np
 
 import picture
 
-PLACES = 16  # patches of a picture, each with a place of its own
-
 _spoken, _read = (part.split("\n") for part in Path(__file__).with_name("vocabulary.txt").read_text("utf-8").rstrip("\n").split("\n\n"))
 SURFACE = [""] + _spoken  # 0 ends a turn
 SPOKEN = len(SURFACE)
@@ -58,7 +56,7 @@ def text(tokens):
 
 class Sequence:
     """Messages as the policy reads them: ids, the patches of its pictures in order, and for
-    every id whether it is trained. Picture tokens have ids from SIZE on, by place."""
+    every id whether it is trained. A picture is one token, of id SIZE."""
 
     def __init__(self, messages, pictures):
         """messages: role, parts (texts and None for a picture), loss, finish."""
@@ -74,14 +72,14 @@ class Sequence:
             for part in m["parts"]:
                 if part is None:
                     patches.append(next(pictures))
-                    new = list(range(SIZE, SIZE + PLACES))
+                    new = [SIZE]
                 else:
                     new = heard(part)
                 ids += new
                 trained += [False] * len(new)
         self.ids = np.array(ids, np.int32)
         self.trained = np.array(trained, bool)
-        self.patches = np.concatenate(patches) if patches else np.zeros((0, picture.VALUES), np.float32)
+        self.patches = np.stack(patches) if patches else np.zeros((0, picture.COUNT, picture.VALUES), np.float32)
 
 
 def parts(content):
