@@ -10,7 +10,6 @@ import (
 	"cxrepro/internal/contract"
 	"cxrepro/internal/derive"
 	"cxrepro/internal/lvlm/picture"
-	"cxrepro/internal/overlap"
 	"cxrepro/internal/provenance"
 	"cxrepro/internal/xragent"
 )
@@ -223,18 +222,10 @@ func (b *batchMaker) product(ctx context.Context, rollouts artifacts.Ref) (produ
 
 // trained records the batch as a training set, for lineage and overlap.
 func (b *batchMaker) trained(ctx context.Context) (artifacts.Ref, error) {
-	rec := b.a.recorder(ctx, b.in.Reproduction)
-	var list overlap.List
-	var examples []contract.TrainingExample
-	for _, s := range b.samples {
-		examples = append(examples, s.example)
-		for _, d := range s.example.Images {
-			list.Images = append(list.Images, overlap.Image{Image: d})
-		}
+	examples := make([]contract.TrainingExample, len(b.samples))
+	for i, s := range b.samples {
+		examples[i] = s.example
 	}
-	images, err := rec.PutImages(ctx, list, b.training.DataUse)
-	if err != nil {
-		return artifacts.Ref{}, err
-	}
-	return rec.PutTrainingSet(ctx, contract.TrainingSet{Name: fmt.Sprintf("%s/step %d", b.training.Name, b.in.Step), DataUse: b.training.DataUse, Images: images}, examples)
+	out, err := b.a.recorder(ctx, b.in.Reproduction).PutTrained(ctx, fmt.Sprintf("%s/step %d", b.training.Name, b.in.Step), b.training.DataUse, examples)
+	return out.Set, err
 }
