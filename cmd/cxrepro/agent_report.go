@@ -8,6 +8,7 @@ import (
 	"html"
 	"io"
 
+	"cxrepro/activities"
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
 	tables "cxrepro/internal/report"
@@ -35,7 +36,9 @@ func (a *app) printAgent(ctx context.Context, store *artifacts.Repository, r *co
 	}
 	to := a.reportFolder(r, "agent.html")
 	var page bytes.Buffer
-	writeAgentPage(&page, r, t, list)
+	if err := a.writeAgentPage(ctx, &page, store, r, t, list); err != nil {
+		return err
+	}
 	_, local := evaluation.ClassNotice(t.Questions.DataUse)
 	if err := writeReport(to, page.Bytes(), local); err != nil {
 		return err
@@ -71,7 +74,12 @@ func (a *app) reportAgent(ctx context.Context, store *artifacts.Repository, r *c
 		list = append(list, more...)
 	}
 	var out bytes.Buffer
-	if err := writeAgent(&out, f.format, r, t, list); err != nil {
+	if f.format == "html" {
+		err = a.writeAgentPage(ctx, &out, store, r, t, list)
+	} else {
+		err = writeAgent(&out, f.format, list)
+	}
+	if err != nil {
 		return err
 	}
 	to := f.out
@@ -101,13 +109,12 @@ func (a *app) reportAgent(ctx context.Context, store *artifacts.Repository, r *c
 	return err
 }
 
-func writeAgent(w io.Writer, format string, r *contract.Receipt, t *contract.AgentTables, list []*tables.Table) error {
+func writeAgent(w io.Writer, format string, list []*tables.Table) error {
 	write := map[string]func(*tables.Table, io.Writer) error{
 		"md": (*tables.Table).WriteMarkdown, "csv": (*tables.Table).WriteCSV, "latex": (*tables.Table).WriteLaTeX,
 	}[format]
 	if write == nil {
-		writeAgentPage(w, r, t, list)
-		return nil
+		return fmt.Errorf("no tables are written as %s", format)
 	}
 	for i, table := range list {
 		if i > 0 {
@@ -127,13 +134,54 @@ th,td{padding:.3rem .7rem;border-bottom:1px solid #d8dee6;text-align:left;vertic
 p.note{color:#4a5a6a;font-size:.9rem}code{font-size:.85em}
 @media(prefers-color-scheme:dark){body{color:#dde5ee;background:#12181f}th,td{border-color:#2b3947}p.note{color:#9fb0c1}}`
 
-// writeAgentPage writes the report as one page without scripts.
-func writeAgentPage(w io.Writer, r *contract.Receipt, t *contract.AgentTables, list []*tables.Table) {
+// writeAgentPage writes the report as one page without scripts: tables, then transcripts.
+func (a *app) writeAgentPage(ctx context.Context, w io.Writer, store *artifacts.Repository, r *contract.Receipt, t *contract.AgentTables, list []*tables.Table) error {
 	title := html.EscapeString(t.Name)
 	fmt.Fprintf(w, "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><title>%s</title>\n<style>%s</style>\n<h1>%s</h1>\n", title, agentStyle, title)
 	fmt.Fprintf(w, "<p>%s</p>\n<p class=\"note\">reproduction <code>%s</code>, result <code>%s</code></p>\n", html.EscapeString(t.Paper), html.EscapeString(r.Reproduction), r.ResultDigest)
 	for _, table := range list {
 		fmt.Fprintf(w, "<h2>%s</h2>\n<div class=\"wide\">%s</div>\n", html.EscapeString(table.Title), table.HTML())
 	}
-	fmt.Fprintln(w, "</html>")
+	if err := writeTranscripts(ctx, w, store, r, t); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w, "</html>")
+	return err
+}
+
+// writeTranscripts ends the page with rollouts as they were, where the data may be shown.
+func writeTranscripts(ctx context.Context, w io.Writer, store *artifacts.Repository, r *contract.Receipt, t *contract.AgentTables) error {
+	var told agent.Transcripts
+	left := ""
+	if _, local := evaluation.ClassNotice(t.Questions.DataUse); local {
+		left = "Left out: the questions are data of class " + t.Questions.DataUse + "."
+	} else if err := tellRollouts(ctx, store, r, told.Add); err != nil {
+		return err
+	}
+	return told.Write(w, left, func(ref artifacts.Ref) ([]byte, error) { return store.Get(ctx, ref) })
+}
+
+// tellRollouts calls fn for every rollout of a reproduction, in the order of sets and items.
+func tellRollouts(ctx context.Context, store *artifacts.Repository, r *contract.Receipt, fn func(agent.Told)) error {
+	var q contract.Questions
+	if err := readJSON(ctx, store, r.Questions, &q); err != nil {
+		return err
+	}
+	for _, ref := range r.RolloutSets {
+		var set contract.RolloutSetDoc
+		if err := readJSON(ctx, store, ref, &set); err != nil {
+			return err
+		}
+		err := activities.EachRollout(ctx, store, ref, func(d *contract.RolloutDoc) error {
+			if d.Item < 0 || d.Item >= len(q.Items) {
+				return fmt.Errorf("rollout of item %d: the question set has %d", d.Item, len(q.Items))
+			}
+			fn(agent.Told{Item: &q.Items[d.Item], Policy: set.Set.Card, Arm: set.Set.Arm, Repeat: set.Set.Repeat, Doc: *d})
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
