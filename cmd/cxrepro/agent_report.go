@@ -131,7 +131,7 @@ func writeAgent(w io.Writer, format string, list []*tables.Table) error {
 const agentStyle = `body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#1d2733;background:#fff}
 h1{font-size:1.5rem}h2{font-size:1.1rem;margin-top:2.2rem}table{border-collapse:collapse;font-size:.92rem}
 th,td{padding:.3rem .7rem;border-bottom:1px solid #d8dee6;text-align:left;vertical-align:top}.wide{overflow-x:auto}
-p.note{color:#4a5a6a;font-size:.9rem}code{font-size:.85em}
+p.note{color:#4a5a6a;font-size:.9rem}code{font-size:.85em}.wide caption{display:none}
 @media(prefers-color-scheme:dark){body{color:#dde5ee;background:#12181f}th,td{border-color:#2b3947}p.note{color:#9fb0c1}}`
 
 // writeAgentPage writes the report as one page without scripts: tables, then transcripts.
