@@ -190,6 +190,7 @@ func TestRolloutsKilled(t *testing.T) {
 		t.Errorf("a finished run: exit %d, %d requests more", code, disturbed.count()-again)
 	}
 	agentVerbs(t, b, got)
+	agentLineage(t, b, got)
 }
 
 // agentVerbs looks at a finished agent's run with every verb that reads one.
@@ -215,6 +216,30 @@ func agentVerbs(t *testing.T, b *bench, r *contract.Receipt) {
 		for _, w := range v.want {
 			if !strings.Contains(out, w) {
 				t.Errorf("%v: %q is not in\n%s", v.args, w, out)
+			}
+		}
+	}
+}
+
+// agentLineage walks from a set of rollouts down to pictures, and from a picture up to rollouts.
+func agentLineage(t *testing.T, b *bench, r *contract.Receipt) {
+	t.Helper()
+	code, out, talk := b.ask("artifacts", "cat", r.Questions.Digest.String())
+	var q contract.Questions
+	if err := json.Unmarshal([]byte(out), &q); code != exitOK || err != nil {
+		t.Fatalf("question set: exit %d, %v\n%s", code, err, talk)
+	}
+	for _, v := range []struct {
+		digest, way string
+		want        []string
+	}{
+		{r.RolloutSets[0].Digest.Hex(), "--down", []string{"page of rollouts", "calls", "observation", "measurement", "picture", "policy"}},
+		{q.Items[0].Pictures[0].Image.Digest.Hex(), "--up", []string{"measurement", "calls", "page of rollouts"}},
+	} {
+		code, out, talk := b.ask("lineage", v.digest[:16], v.way)
+		for _, w := range v.want {
+			if code != exitOK || !strings.Contains(out, w) {
+				t.Errorf("lineage %s: exit %d, %q is not in\n%s%s", v.way, code, w, out, talk)
 			}
 		}
 	}

@@ -176,6 +176,9 @@ func (r *Run) chunks(ctx context.Context) ([]manifest.Chunk, error) {
 	if err != nil {
 		return nil, err
 	}
+	if data.Windows.IsZero() {
+		return nil, nil // a question set, or a benchmark that was read: no image was measured in windows
+	}
 	list, err := manifest.Open(ctx, r.x.docs, data.Windows)
 	if err != nil {
 		return nil, err
