@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 
+	"go.temporal.io/sdk/temporal"
+
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/provenance"
@@ -75,10 +77,7 @@ func (l *latest) get() any {
 
 // trainNow supervises the trainer and judges what it left.
 func (a *Activities) trainNow(p *pulse, in contract.TrainSegmentInput, t *contract.Training, run *contract.TrainingRun, progress *latest) (product, error) {
-	// A claim that was taken over ends the trainer as a cancellation does.
-	ctx, cancel := context.WithCancelCause(p.ctx)
-	defer cancel(nil)
-	stop := context.AfterFunc(p.work, func() { cancel(context.Cause(p.work)) })
+	ctx, detach, stop := p.trainerContext()
 	defer stop()
 	job, err := a.job(ctx, in, run)
 	if err != nil {
@@ -88,7 +87,7 @@ func (a *Activities) trainNow(p *pulse, in contract.TrainSegmentInput, t *contra
 		return product{}, err
 	}
 	opts := a.opts.Training.Watch
-	opts.Detach, opts.Fault = p.drain, a.fault
+	opts.Detach, opts.Fault = detach, a.fault
 	opts.Beat = func(now trainer.Progress) {
 		progress.set(now)
 		p.done.Store(int64(now.Step - in.From))
@@ -111,6 +110,31 @@ func (a *Activities) trainNow(p *pulse, in contract.TrainSegmentInput, t *contra
 		return product{}, err
 	}
 	return a.judge(ctx, p, in, t, job)
+}
+
+// trainerContext is what ends a trainer: that it was cancelled, and a claim that was taken over.
+// detach closes where only the watch shall end: the worker stops, or the attempt was lost, and a
+// heartbeat that came too late is no reason to end hours of training. Another attempt attaches.
+func (p *pulse) trainerContext() (ctx context.Context, detach <-chan struct{}, stop func()) {
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(p.ctx))
+	let := make(chan struct{})
+	go func() {
+		select {
+		case <-p.ctx.Done():
+			var asked *temporal.CanceledError
+			if cause := context.Cause(p.ctx); errors.As(cause, &asked) {
+				cancel(cause)
+				return
+			}
+			close(let)
+		case <-p.work.Done():
+			cancel(context.Cause(p.work))
+		case <-p.drain:
+			close(let)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, let, func() { cancel(nil) }
 }
 
 // judge proves that a segment was trained and describes it.

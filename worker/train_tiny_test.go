@@ -121,7 +121,7 @@ func newTinyTrainLab(t *testing.T, conn *temporalconn.Conn, name, python string,
 	sft, grpo := l.quiz(recipe.Digest(), &tr)
 	tr.Runs = []contract.TrainingRun{sft, grpo}
 	l.in = l.input(name, tr)
-	l.in.Common.Tuning.Calls.Open = 8
+	l.in.Common.Tuning.Calls.Open, l.in.Common.Tuning.Heartbeat, l.in.Common.Tuning.Calls.Heartbeat = 8, 10*time.Second, 10*time.Second
 	return l
 }
 
