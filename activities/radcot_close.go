@@ -15,7 +15,7 @@ import (
 
 // recorded walks a candidate over the records alone; done is false where something is missing.
 func (c *building) recorded(ctx context.Context, a *Activities) (done bool, err error) {
-	done, err = c.bring(func(r *rollout) means { return &recordedMeans{a: a, ctx: ctx, r: r, tally: &tally{}} })
+	done, err = c.bring(func(r *rollout) means { return &recordedMeans{a: a, ctx: ctx, r: r} })
 	if errors.Is(err, artifacts.ErrNotFound) {
 		return false, nil
 	}

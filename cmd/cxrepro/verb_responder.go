@@ -45,7 +45,7 @@ answered as a competent judge would. The same request always gets the same reply
 --profile is a file, or the name of a profile that the program carries: ` + strings.Join(carriedProfiles(), ", ") + `.
 --questions is a question set of an agent's reproduction: a file, or its digest in the store.
 --benchmark is a folder written by ` + "`cxrepro cxreasonbench build`" + `, or the digest of a benchmark's
-manifest in the store. --faults makes the endpoint fail by a script: a file, or the carried one,
+manifest in the store; a profile of teachers (docs/rad-cot.md) needs none. --faults makes the endpoint fail by a script: a file, or the carried one,
 ` + carriedFaults + `.
 
 The address is printed when it answers; Ctrl-C ends it and prints the counts.
@@ -109,11 +109,8 @@ func readCarried(name string) ([]byte, error) {
 // responderOptions reads what the flags name.
 func (a *app) responderOptions(ctx context.Context, f responderFlags) (o responder.Options, err error) {
 	see := "see `cxrepro responder --help`"
-	switch {
-	case f.profile == "":
+	if f.profile == "" {
 		return o, usageError(see, "--profile is missing")
-	case f.benchmark == "" && f.questions == "":
-		return o, usageError(see, "--benchmark or --questions is missing")
 	}
 	if f.latency < 0 {
 		return o, usageError(see, "--latency %s is negative", f.latency)
@@ -138,6 +135,10 @@ func (a *app) responderOptions(ctx context.Context, f responderFlags) (o respond
 		if o.Credential = os.Getenv(f.credential); o.Credential == "" {
 			return o, usageError("set it, or leave --credential-env out", "the environment variable %s is empty", f.credential)
 		}
+	}
+	teachers := !slices.ContainsFunc(o.Profile.Models, func(m responder.Model) bool { return m.Behaviour != responder.Teacher })
+	if f.benchmark == "" && f.questions == "" && !teachers {
+		return o, usageError(see, "--benchmark or --questions is missing")
 	}
 	if f.questions != "" {
 		if o.Questions, err = a.responderQuestions(ctx, f.questions); err != nil {

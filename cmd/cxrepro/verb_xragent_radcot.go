@@ -32,10 +32,10 @@ func newXragentRadcotCommand(a *app) *cobra.Command {
 		Short: "Build training examples: candidates, replies, files, datasheet",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return usageError("see `"+c.CommandPath()+" --help`", "radcot needs a subcommand: fixture, draw, build or inspect")
+			return usageError("see `"+c.CommandPath()+" --help`", "radcot needs a subcommand: fixture, draw, run, build or inspect")
 		},
 	}
-	c.AddCommand(newRadcotFixtureCommand(a), newRadcotDrawCommand(a), newRadcotBuildCommand(a), newRadcotInspectCommand(a))
+	c.AddCommand(newRadcotFixtureCommand(a), newRadcotDrawCommand(a), newRadcotRunCommand(a), newRadcotBuildCommand(a), newRadcotInspectCommand(a))
 	return c
 }
 
