@@ -11,7 +11,7 @@ import policy
 import words
 
 SFT = {"learning_rate": 1.2e-2, "warmup_steps": 20, "final_share": 0.05, "weight_decay": 0.0}
-GRPO = {"learning_rate": 2.5e-3, "final_share": 0.3, "clip": 0.2, "minibatch_items": 8}
+GRPO = {"learning_rate": 1.5e-3, "final_share": 0.3, "clip": 0.2, "minibatch_items": 8}
 
 
 def init(a):
