@@ -102,7 +102,6 @@ type supervisor struct {
 	record record
 	child  *child
 	synced map[string]bool
-	argv   artifacts.Digest
 }
 
 // Supervise trains a segment, or goes on with one that was begun: it attaches to a trainer that

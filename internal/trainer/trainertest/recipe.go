@@ -31,9 +31,9 @@ func Write(folder, kind string) error {
 	k := Kinds[kind]
 	resume := ""
 	if k.Layout == "tiny" {
-		resume = fmt.Sprintf(`
+		resume = `
     fresh: ["{base}", "{batch}", "{identity}"]
-    resume: ["{checkpoint}", "{batch}", "{identity}"]`)
+    resume: ["{checkpoint}", "{batch}", "{identity}"]`
 	} else {
 		resume = `
     fresh: ["", "", ""]
