@@ -18,8 +18,6 @@ func trainerType(err error) string {
 		return contract.ErrTypeReplayed
 	case trainer.Torn:
 		return contract.ErrTypeTorn
-	case trainer.Stale:
-		return contract.ErrTypeStale
 	}
 	var stuck *trainer.StuckError
 	var held *trainer.HeldError

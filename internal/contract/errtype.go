@@ -45,8 +45,6 @@ const (
 	ErrTypeShort      = "TrainingShort"
 	ErrTypeReplayed   = "TrainingReplayed"
 	ErrTypeTorn       = "CheckpointTorn"
-	// ErrTypeStale: another model than the one that was asked for answered. Permanent.
-	ErrTypeStale = "StaleReply"
 	// ErrTypeMismatch: the folder of a run holds another training. Permanent.
 	ErrTypeMismatch = "TrainingMismatch"
 	// ErrTypeTrainerMemory, ErrTypeTrainerData and ErrTypeTrainerUsage: a trainer failed in a way
@@ -88,7 +86,7 @@ func Permanent() []string {
 		ErrTypeSpec, ErrTypeDataset, ErrTypeInputChanged, ErrTypeModel, ErrTypeInference, ErrTypeConflict, ErrTypeDigest,
 		ErrTypeRefused, ErrTypeDenied, ErrTypeUnsafeStore, ErrTypeOversize, ErrTypeExhausted,
 		ErrTypeEndpointDenied, ErrTypeQuota, ErrTypeEndpoint, ErrTypeBudget,
-		ErrTypeNoProgress, ErrTypeShort, ErrTypeReplayed, ErrTypeTorn, ErrTypeStale, ErrTypeMismatch,
+		ErrTypeNoProgress, ErrTypeShort, ErrTypeReplayed, ErrTypeTorn, ErrTypeMismatch,
 		ErrTypeTrainerMemory, ErrTypeTrainerData, ErrTypeTrainerUsage, ErrTypeTrainerStuck,
 	}
 }

@@ -3,8 +3,6 @@ package trainer
 import (
 	"errors"
 	"fmt"
-
-	"cxrepro/artifacts"
 )
 
 // Code says why a training is not believed. The zero value is none.
@@ -19,12 +17,10 @@ const (
 	Replayed Code = "replayed"
 	// Torn: the newest checkpoint is incomplete, and no complete one is at the target.
 	Torn Code = "torn"
-	// Stale: a reply was given by another model than the one that was asked.
-	Stale Code = "stale"
 )
 
 // Codes are all codes, in the order in which they are documented.
-var Codes = []Code{NoProgress, Short, Replayed, Torn, Stale}
+var Codes = []Code{NoProgress, Short, Replayed, Torn}
 
 // Refusal says that a trainer's end is not believed, and what was found instead.
 type Refusal struct {
@@ -52,12 +48,4 @@ func RefusalOf(err error) Code {
 		return r.Code
 	}
 	return ""
-}
-
-// CheckReply refuses a reply that names another model than the weights that were asked for.
-func CheckReply(weights artifacts.Digest, model string) error {
-	if model == weights.String() {
-		return nil
-	}
-	return refuse(Stale, 0, "weights %s were asked, and %q answered", weights.Short(), model)
 }
