@@ -85,6 +85,9 @@ var layers = []layer{
 	{name: "process", folders: []string{"internal/process"}, own: []string{"internal/process"}, denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio", "net/http"}},
 	{name: "trainer", folders: []string{"internal/trainer"}, own: append([]string{"internal/trainer", "internal/process", "internal/strictyaml"}, nouns...),
 		denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio", "database/sql", "C"}},
+	{name: "quiz training", folders: []string{"internal/trainer/quiztraining"},
+		own:    slices.Concat(calls, []string{"internal/trainer", "internal/trainer/quiztraining", "internal/process", "internal/checkpoint", "internal/derive", "artifacts/manifest"}),
+		denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio", "database/sql", "C"}},
 	{name: "viewcheck", folders: []string{"internal/viewcheck"}, own: append([]string{"internal/viewcheck", "internal/onnx", "internal/strictyaml"}, nouns...), denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio"}},
 }
 

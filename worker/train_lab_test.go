@@ -30,10 +30,10 @@ import (
 	"cxrepro/artifacts/manifest"
 	"cxrepro/experiments"
 	"cxrepro/internal/contract"
-	"cxrepro/internal/lvlm"
 	"cxrepro/internal/lvlm/endpoint"
 	"cxrepro/internal/temporalconn"
 	"cxrepro/internal/trainer"
+	"cxrepro/internal/trainer/quiztraining"
 	"cxrepro/internal/trainer/trainertest"
 	"cxrepro/internal/xragent"
 )
@@ -236,49 +236,20 @@ func (l *trainLab) base() (artifacts.Digest, artifacts.Ref) {
 	l.Helper()
 	folder := l.TempDir()
 	trainertest.WriteTiny(filepath.Join(folder, "checkpoint-0"), [32]byte{1}, "none", 0, 0)
-	return l.upload(folder)
-}
-
-// upload stores the one checkpoint of a folder.
-func (l *trainLab) upload(folder string) (artifacts.Digest, artifacts.Ref) {
-	l.Helper()
-	layout, err := trainer.LayoutOf("tiny")
+	weights, files, err := quiztraining.Upload(l.Context(), l.store, folder)
 	if err != nil {
 		l.Fatal(err)
 	}
-	list, err := layout.Checkpoints(folder)
-	if err != nil || len(list) != 1 || list[0].Torn != "" {
-		l.Fatalf("base checkpoint %+v, %v", list, err)
-	}
-	var weights artifacts.Digest
-	digest := func(files []trainer.File) (artifacts.Digest, error) { weights = files[0].Digest; return weights, nil }
-	_, ref, err := trainer.Upload(l.Context(), l.store, artifacts.Sum([]byte("none")), folder, list[0], digest, func() {})
-	if err != nil {
-		l.Fatal(err)
-	}
-	return weights, ref
+	return weights, files
 }
 
 // plan is an agent's plan with one policy and one arm.
 func (l *trainLab) plan(name string) experiments.Plan {
 	l.Helper()
-	warm, seed := 1.0, int64(3)
-	p := experiments.Plan{Format: "cxrepro-plan-1", Models: []experiments.ModelCard{{
-		Name: "policy", Adapter: lvlm.OpenAI, Identity: lvlm.Identity{Weights: artifacts.Sum([]byte("card"))}, Pictures: "original",
-		Draws: &lvlm.Decoding{Temperature: &warm, Seed: &seed},
-	}}}
-	p.Spec.Preset, p.Spec.Dataset.DataUse = "corrected", "synthetic"
-	p.Spec.Agent = &experiments.Agent{Profile: "table", Policies: []experiments.Policy{{}}, Arms: []string{name}, Sampling: experiments.Draws, Repeats: 1,
-		Scorer: "strict", Reward: experiments.Reward{Evidence: 0.2, Cost: 0.05, Gated: true, MalformedCountsAsWrong: true}}
-	arm, err := xragent.ArmOf(name, "table")
+	p, err := quiztraining.Plan(name, artifacts.Sum([]byte("card")), 3)
 	if err != nil {
 		l.Fatal(err)
 	}
-	text, err := artifacts.Canonical(arm.Identity())
-	if err != nil {
-		l.Fatal(err)
-	}
-	p.Arms = []experiments.ArmPin{{Name: arm.Name, Identity: artifacts.Sum(text)}}
 	return p
 }
 

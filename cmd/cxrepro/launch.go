@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
@@ -30,6 +31,25 @@ func launch(ctx context.Context, c client.Client, p *planned, queue string, tuni
 		TypedSearchAttributes:    attrs,
 	}, contract.Launch.Name, contract.LaunchInput{Common: commonOf(p, queue, tuning)})
 	if err != nil {
+		return nil, serverError(err)
+	}
+	return run, nil
+}
+
+// startOrJoin starts a workflow that is one stage, or joins the one under way, and opens its gate:
+// one that was paused goes on.
+func startOrJoin(ctx context.Context, c client.Client, id string, common contract.Common, name string, in any) (client.WorkflowRun, error) {
+	run, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+		ID: id, TaskQueue: contract.QueueCPU(common.Queue),
+		WorkflowIDReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+	}, name, in)
+	if err != nil {
+		return nil, serverError(err)
+	}
+	// The state is newer than any that it set itself.
+	open := contract.Gate{Seq: int(time.Now().Unix()), Budget: common.Tuning.Calls.Budget}
+	if err := c.SignalWorkflow(ctx, id, "", contract.SignalGate, open); err != nil {
 		return nil, serverError(err)
 	}
 	return run, nil

@@ -19,13 +19,13 @@ import (
 func newXragentCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "xragent",
-		Short: "Check views, take gated measurements, score trajectories, read benchmarks",
+		Short: "Check views, take gated measurements, score trajectories, read benchmarks, train",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return usageError("see `"+c.CommandPath()+" --help`", "xragent needs a subcommand: view, measure, reward, serve, bench or radcot")
+			return usageError("see `"+c.CommandPath()+" --help`", "xragent needs a subcommand: view, measure, reward, serve, bench, radcot or train")
 		},
 	}
-	c.AddCommand(newXragentViewCommand(a), newXragentMeasureCommand(a), newRewardCommand(a), newXragentServeCommand(a), newXragentBenchCommand(a), newXragentRadcotCommand(a))
+	c.AddCommand(newXragentViewCommand(a), newXragentMeasureCommand(a), newRewardCommand(a), newXragentServeCommand(a), newXragentBenchCommand(a), newXragentRadcotCommand(a), newXragentTrainCommand(a))
 	return c
 }
 

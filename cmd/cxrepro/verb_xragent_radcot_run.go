@@ -5,11 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
-	enumspb "go.temporal.io/api/enums/v1"
-	"go.temporal.io/sdk/client"
 
 	"cxrepro/artifacts"
 	"cxrepro/experiments"
@@ -92,48 +89,21 @@ func (a *app) radcotRun(ctx context.Context, file string, f runFlags, out string
 }
 
 // radcotBuildAll starts the construction, or joins the one under way, and waits for its end.
-func (a *app) radcotBuildAll(ctx context.Context, s *session, p *planned, f runFlags) (contract.RadCoTResult, error) {
-	var out contract.RadCoTResult
-	id := contract.RadCoTWorkflowID(p.id)
-	run, err := s.conn.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
-		ID: id, TaskQueue: contract.QueueCPU(f.worker.queue),
-		WorkflowIDReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
-		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
-	}, contract.RadCoT.Name, contract.RadCoTInput{Common: commonOf(p, f.worker.queue, f.tuning)})
+func (a *app) radcotBuildAll(ctx context.Context, s *session, p *planned, f runFlags) (out contract.RadCoTResult, err error) {
+	common := commonOf(p, f.worker.queue, f.tuning)
+	run, err := startOrJoin(ctx, s.conn.Client, contract.RadCoTWorkflowID(p.id), common, contract.RadCoT.Name, contract.RadCoTInput{Common: common})
 	if err != nil {
-		return out, serverError(err)
+		return out, err
 	}
-	// One that was paused goes on: the state is newer than any it set itself.
-	open := contract.Gate{Seq: int(time.Now().Unix()), Budget: f.tuning.Calls.Budget}
-	if err := s.conn.Client.SignalWorkflow(ctx, id, "", contract.SignalGate, open); err != nil {
-		return out, serverError(err)
-	}
-	done := result(ctx, run, &out)
-	tick := time.NewTicker(2 * time.Second)
-	defer tick.Stop()
 	last := -1
-	for {
-		select {
-		case err := <-done:
-			if err != nil {
-				err = workflowError(err)
-			}
-			return out, err
-		case <-tick.C:
-		}
-		value, err := s.conn.Client.QueryWorkflow(ctx, id, "", contract.QueryProgress)
-		var g contract.StageProgress
-		if err != nil || value.Get(&g) != nil {
-			continue // busy, or just over
-		}
-		if g.State == contract.StatePaused {
-			return out, &exitError{Code: exitPaused, Err: errors.New("paused: an endpoint refused, or the budget is used up"), Hint: "the log says why; cure it, then the same command goes on"}
-		}
+	err = followStage(ctx, s.conn.Client, run, &out, func(g contract.StageProgress) error {
 		if g.Items != last {
 			last = g.Items
 			a.say(fmt.Sprintf("candidates %d of %d, calls %d, undetermined %d", g.Items, g.ItemsAll, g.Calls, g.Failed))
 		}
-	}
+		return nil
+	})
+	return out, err
 }
 
 // exportRadcot writes the files of a construction and the pictures that they name.

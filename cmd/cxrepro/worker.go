@@ -40,6 +40,8 @@ type workerFlags struct {
 	served *endpoint.Set
 	// recorded are model cards whose calls are answered from the ledger alone.
 	recorded []string
+	// training, if set, runs trainers.
+	training *activities.Training
 }
 
 func (f *workerFlags) add(fl *pflag.FlagSet) {
@@ -146,7 +148,7 @@ func (a *app) runWorker(conn *temporalconn.Conn, store *artifacts.Repository, lo
 		Reporters: []activities.Reporter{&review.Reporter{
 			Options: review.Options{PerStratum: f.tiles}, Temporary: filepath.Join(a.StateDir(), "cache", "reports"),
 		}},
-		Endpoints: f.served, Recorded: f.recorded,
+		Endpoints: f.served, Recorded: f.recorded, Training: f.training,
 		Library: func(ctx context.Context) (string, error) {
 			lib, err := resolve.ONNXRuntime(ctx, a.resolveOptions("onnxruntime"))
 			return lib.Path, err

@@ -316,5 +316,8 @@ func TrainWorkflowID(reproduction string) string {
 	return fmt.Sprintf("%s%s/train", idRoot, reproduction)
 }
 
+// TrainingID names a training.
+func TrainingID(training artifacts.Digest) string { return training.Hex()[:idDigits] }
+
 // TrainDraw is the draw of a rollout in training: no two steps share one.
 func TrainDraw(step, group, k int) int { return step*group + k }
