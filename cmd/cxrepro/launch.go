@@ -100,6 +100,8 @@ func workflowError(err error) error {
 			e.Hint = "run the same command again: recorded work is kept, missing work is done"
 		case contract.ErrTypeDenied, contract.ErrTypeUnsafeStore:
 			e.Code, e.Hint = exitUnreachable, "correct the credentials or the store, then run the same command again"
+		case contract.ErrTypeNoProgress:
+			e.Hint = "the trainer learned nothing; in a round whose groups each have equal rewards there is nothing to learn: give `xragent train` more --sft-steps"
 		case contract.ErrTypeDigest:
 			e.Hint = "run `cxrepro artifacts verify --drop-damaged`; what is dropped is computed again"
 		}

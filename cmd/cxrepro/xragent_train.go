@@ -50,11 +50,11 @@ func (a *app) trainAll(ctx context.Context, s *session, in contract.TrainInput, 
 	if err != nil {
 		return out, err
 	}
-	said := -1
+	said := false
 	err = followStage(ctx, s.conn.Client, run, &out, func(g contract.StageProgress) error {
-		if g.Done == 0 && g.ItemsAll > 0 && g.Items != said {
-			said = g.Items
-			a.say(fmt.Sprintf("SFT: %d of %d steps", g.Items, g.ItemsAll))
+		if g.Done == 0 && g.ItemsAll > 0 && !said {
+			said = true
+			a.say(fmt.Sprintf("SFT: %s are under way", plural(g.ItemsAll, "step", "steps")))
 		}
 		return table.update(ctx)
 	})

@@ -133,6 +133,9 @@ func TestRefusals(t *testing.T) {
 					t.Fatal(err)
 				}
 				p, _, err := r.prove()
+				if err != nil {
+					t.Log(err)
+				}
 				if trainer.RefusalOf(err) != want || err != nil && want == "" {
 					t.Errorf("%s, %s: %v, want %q", kind, how, err, want)
 				}
@@ -153,6 +156,7 @@ func TestRefusals(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, _, err := r.prove()
+			t.Log(err)
 			if trainer.RefusalOf(err) != trainer.Replayed {
 				t.Errorf("replayed data is called %s: %v", trainer.RefusalOf(err), err)
 			}
