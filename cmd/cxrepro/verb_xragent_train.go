@@ -45,7 +45,8 @@ func newXragentTrainCommand(a *app) *cobra.Command {
 		Short: "Train the small policy on drawn questions: SFT on a teacher, then GRPO",
 		Long: `train draws questions on phantoms, lets a scripted teacher answer them, and trains a policy of
 97,000 numbers: SFT on what the teacher wrote, then GRPO in rounds of 16 questions, 4 draws each,
-that are answered by the last checkpoint. It is ` + trainSays + `.
+that are answered by the last checkpoint. It is
+` + trainSays + `.
 
 It runs in this process with the embedded server, on one Python with numpy, which is found or
 fetched (CXREPRO_PYTHON names one), and with the recipe "tiny" of --trainers or of the checkout of
@@ -127,7 +128,7 @@ func (a *app) trainTools(ctx context.Context, f *trainFlags) error {
 	if f.Recipes == "" {
 		root, err := sourcetree.Root(trainRecipes + "/" + quiztraining.Trainer)
 		if err != nil {
-			return usageError("run it in a checkout of this project, or name "+trainRecipes+" of one with --trainers", "xragent train: %v", err)
+			return usageError("or name "+trainRecipes+" of one with --trainers", "xragent train: %v", err)
 		}
 		f.Recipes = filepath.Join(root, filepath.FromSlash(trainRecipes))
 	}
