@@ -193,9 +193,13 @@ func (a *Activities) checkpointEntry(ctx context.Context, in contract.TrainSegme
 		}
 		trained = b.Trained
 	}
+	parent := in.Weights
+	if parent == t.BaseWeights {
+		parent = artifacts.Digest{} // the base, which Base names; it is no checkpoint of ours
+	}
 	return a.recorder(ctx, in.Reproduction).PutCheckpoint(ctx, contract.Checkpoint{
 		Name: fmt.Sprintf("%s/%s/%d", t.Name, run.Stage, s.To), Weights: s.Weights, Files: weights, Base: t.Base, BaseWeights: t.BaseWeights,
-		Parent: in.Weights, Trainer: contract.Program{Name: run.Trainer, Version: run.Recipe.Short()}, Recipe: in.Training, Training: trained, Step: s.To,
+		Parent: parent, Trainer: contract.Program{Name: run.Trainer, Version: run.Recipe.Short()}, Recipe: in.Training, Training: trained, Step: s.To,
 	})
 }
 
