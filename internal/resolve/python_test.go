@@ -1,4 +1,4 @@
-package resolve
+package resolve_test
 
 import (
 	"context"
@@ -7,23 +7,20 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"cxrepro/internal/resolve"
+	"cxrepro/internal/resolve/resolvetest"
 )
 
 // TestPythonImportsNumpy resolves a Python twice and asks it for a sum. The second time comes
 // from the same place and fetches nothing.
 func TestPythonImportsNumpy(t *testing.T) {
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("no python3 on this machine")
-	}
-	p, err := Python(t.Context(), Options{Progress: func(line string) { t.Log(line) }})
-	if err != nil {
-		t.Skip(err)
-	}
+	p := resolvetest.Python(t)
 	out, err := exec.Command(p.Path, "-c", "import numpy; print(numpy.arange(4).sum())").CombinedOutput()
 	if err != nil || strings.TrimSpace(string(out)) != "6" {
 		t.Fatalf("%v: %s", err, out)
 	}
-	again, err := Python(t.Context(), Options{PresentOnly: true})
+	again, err := resolve.Python(t.Context(), resolve.Options{PresentOnly: true})
 	if err != nil || again.Path != p.Path || again.Numpy != p.Numpy {
 		t.Errorf("second time: %+v, %v; first %+v", again, err, p)
 	}
@@ -39,15 +36,15 @@ func TestPythonThatIsConfigured(t *testing.T) {
 		}
 		return path
 	}
-	good, err := Python(t.Context(), Options{Path: write("good", `3.12.1 2.0.0rc1\n`, "0")})
-	if err != nil || good.Python != "3.12.1" || good.Numpy != "2.0.0rc1" || good.Source != SourceConfigured {
+	good, err := resolve.Python(t.Context(), resolve.Options{Path: write("good", `3.12.1 2.0.0rc1\n`, "0")})
+	if err != nil || good.Python != "3.12.1" || good.Numpy != "2.0.0rc1" || good.Source != resolve.SourceConfigured {
 		t.Errorf("%+v, %v", good, err)
 	}
 	for name, path := range map[string]string{
 		"old numpy": write("old", `3.12.1 1.19.5\n`, "0"), "no numpy": write("none", "3.12.1 ", "1"),
 		"no Python": write("other", "hello", "0"), "no file": filepath.Join(dir, "absent"),
 	} {
-		if p, err := Python(context.Background(), Options{Path: path}); err == nil {
+		if p, err := resolve.Python(context.Background(), resolve.Options{Path: path}); err == nil {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
@@ -61,7 +58,7 @@ func TestPythonWithoutNumpyHere(t *testing.T) {
 	}
 	t.Setenv("PATH", dir)
 	t.Setenv("CXREPRO_PYTHON", "")
-	_, err := Python(t.Context(), Options{CacheDir: t.TempDir(), Offline: true})
+	_, err := resolve.Python(t.Context(), resolve.Options{CacheDir: t.TempDir(), Offline: true})
 	if err == nil || !strings.Contains(err.Error(), "CXREPRO_PYTHON") {
 		t.Errorf("%v", err)
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"cxrepro/internal/resolve/resolvetest"
 )
 
 // shimCalls asks as the recipes do: one sample at a time as verl's reward loop, a batch as TRL.
@@ -32,10 +34,7 @@ print(json.dumps({"scores": [r["score"] for r in one + rest], "refused": refused
 
 // TestShims asks with the Python that the trainers' recipes share.
 func TestShims(t *testing.T) {
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("no python3")
-	}
+	python := resolvetest.Bare(t)
 	f := newFixture(t, nil)
 	shared, err := filepath.Abs("../../infra/trainers/shared")
 	require.NoError(t, err)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"cxrepro/artifacts"
+	"cxrepro/internal/resolve/resolvetest"
 	"cxrepro/internal/trainer"
 )
 
@@ -77,10 +78,7 @@ func TestRecipes(t *testing.T) {
 // TestClient: the shims' client waits where the service asks for it, raises on what is refused or
 // missing, and never makes up a reward; draws of an item are told apart across processes.
 func TestClient(t *testing.T) {
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("no python3 here")
-	}
+	python := resolvetest.Bare(t)
 	asked := 0
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		asked++

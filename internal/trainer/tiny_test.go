@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"cxrepro/artifacts"
-	"cxrepro/internal/resolve"
+	"cxrepro/internal/resolve/resolvetest"
 	"cxrepro/internal/sourcetree"
 )
 
@@ -26,10 +26,7 @@ type tiny struct {
 
 func newTiny(t *testing.T) tiny {
 	t.Helper()
-	p, err := resolve.Python(t.Context(), resolve.Options{Progress: func(line string) { t.Log(line) }})
-	if err != nil {
-		t.Skip(err) // the trainer is no part of the program
-	}
+	p := resolvetest.Python(t)
 	root, err := sourcetree.Root("infra/trainers/tiny")
 	if err != nil {
 		t.Fatal(err)

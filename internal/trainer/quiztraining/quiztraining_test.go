@@ -10,7 +10,7 @@ import (
 	"cxrepro/artifacts/localhost"
 	"cxrepro/internal/checkpoint"
 	"cxrepro/internal/provenance"
-	"cxrepro/internal/resolve"
+	"cxrepro/internal/resolve/resolvetest"
 	"cxrepro/internal/sourcetree"
 	"cxrepro/internal/trainer/quiztraining"
 )
@@ -18,10 +18,7 @@ import (
 // TestPut: the same options are the same training in any store; another seed is another one, and
 // everything that a training names is in the store. Nothing is a round before it is rolled out.
 func TestPut(t *testing.T) {
-	p, err := resolve.Python(t.Context(), resolve.Options{Progress: func(line string) { t.Log(line) }})
-	if err != nil {
-		t.Skip(err) // the trainer is no part of the program
-	}
+	p := resolvetest.Python(t)
 	root, err := sourcetree.Root("infra/trainers/tiny")
 	if err != nil {
 		t.Fatal(err)
