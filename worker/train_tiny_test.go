@@ -3,7 +3,6 @@ package worker
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"cxrepro/internal/checkpoint"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/provenance"
+	"cxrepro/internal/resolve/resolvetest"
 	"cxrepro/internal/temporalconn"
 	"cxrepro/internal/trainer/quiztraining"
 )
@@ -21,20 +21,17 @@ import (
 // GRPO rounds that the platform rolls out. Killed twice it ends with the same weights and records.
 // A small policy that proves the machinery and says nothing about the paper's numbers.
 //
-// CXREPRO_TRAIN_TINY is the number of rounds; CXREPRO_PYTHON names a Python with numpy.
+// CXREPRO_TRAIN_TINY is the number of rounds, 20 by default.
 func TestTrainTiny(t *testing.T) {
-	rounds, err := strconv.Atoi(os.Getenv("CXREPRO_TRAIN_TINY"))
-	if err != nil {
-		t.Skip("set CXREPRO_TRAIN_TINY to a number of rounds; it needs Python with numpy")
-	}
-	python := os.Getenv("CXREPRO_PYTHON")
-	if python == "" {
-		python = "python3"
-	}
-	if out, err := exec.Command(python, "-c", "import numpy").CombinedOutput(); err != nil {
-		t.Fatalf("%s has no numpy: %v: %s", python, err, out)
+	rounds := 20
+	if text := os.Getenv("CXREPRO_TRAIN_TINY"); text != "" {
+		var err error
+		if rounds, err = strconv.Atoi(text); err != nil {
+			t.Fatalf("CXREPRO_TRAIN_TINY: %v", err)
+		}
 	}
 	conn := server(t)
+	python := resolvetest.Python(t).Path
 	calm := newTinyTrainLab(t, conn, "tiny-calm", python, rounds)
 	began := time.Now()
 	want := calm.run()
