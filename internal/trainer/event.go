@@ -9,6 +9,9 @@ import (
 	"os"
 )
 
+// EventsName is the file that a trainer writes its steps to.
+const EventsName = "events.jsonl"
+
 // Event is one line of events.jsonl, which a trainer appends after every step.
 type Event struct {
 	Run     string `json:"run,omitempty"`

@@ -258,7 +258,8 @@ func (s *supervisor) attach(ctx context.Context) (err error) {
 	return err
 }
 
-// command is the digest of the command line, and the line with the environment.
+// command is the digest of the command line, and the line with the environment, both with
+// {attempt} left in.
 func (s *supervisor) command(resume string) (digest artifacts.Digest, argv, env []string, err error) {
 	values := Values{"run": s.Folder, "checkpoints": s.CheckpointsFolder(), "attempt": "{attempt}"}
 	for k, v := range s.Values {
@@ -272,107 +273,13 @@ func (s *supervisor) command(resume string) (digest artifacts.Digest, argv, env 
 	return artifacts.Sum(text), argv, env, err
 }
 
-// folderOf is the folder of the checkpoint of a step.
-func (s *supervisor) folderOf(step int) (string, error) {
-	list, err := s.List()
-	if err != nil {
-		return "", err
-	}
-	for _, c := range list {
-		if c.Step == step {
-			return filepath.Join(s.CheckpointsFolder(), c.Path), nil
-		}
-	}
-	return "", nil
-}
-
-// bring hands what is complete to the store, and fetches what is not here.
-func (s *supervisor) bring(ctx context.Context) error {
-	if err := s.sync(ctx); err != nil {
-		return err
-	}
-	list, err := s.List()
-	if err != nil || s.Restore == nil {
-		return err
-	}
-	complete, _ := Newest(list)
-	if complete != nil && complete.Step >= s.Segment.From {
-		return nil
-	}
-	most := s.Segment.To
-	if !s.Recipe.Silent { // what a step consumed is told by its event, and that stayed where it was trained
-		if most, err = s.known(); err != nil {
-			return err
-		}
-	}
-	return s.Restore(ctx, s.CheckpointsFolder(), s.Segment.From, most)
-}
-
-// position is the checkpoint to resume from, nil for the base. done says that the segment is
-// trained.
-//
-// A trainer writes the event of a step after its checkpoint. A checkpoint without its event is
-// passed over, so that the step is trained again and its event written.
-func (s *supervisor) position() (resume *Checkpoint, done bool, err error) {
-	list, err := s.List()
-	if err != nil {
-		return nil, false, err
-	}
-	known, err := s.known()
-	if err != nil {
-		return nil, false, err
-	}
-	for i := range list {
-		c := &list[i]
-		if c.Torn == "" && c.Step >= s.Segment.From && c.Step <= s.Segment.To && (s.Recipe.Silent || c.Step <= known) {
-			resume = c
-		}
-	}
-	if resume == nil && s.Segment.From > 0 {
-		return nil, false, fmt.Errorf("no complete checkpoint of step %d is here or in the store, and the segment goes on from it", s.Segment.From)
-	}
-	return resume, resume != nil && resume.Step == s.Segment.To, nil
-}
-
-// known is the last step that every event up to it is there for.
-func (s *supervisor) known() (int, error) {
-	events, err := ReadEvents(filepath.Join(s.Folder, EventsName))
-	if err != nil {
-		return 0, err
-	}
-	have := map[int]bool{}
-	for _, e := range events {
-		have[e.Step] = true
-	}
-	step := s.Segment.From
-	for have[step+1] {
-		step++
-	}
-	return step, nil
-}
-
-// patience refuses another start after too many that made no step.
-func (s *supervisor) patience() error {
-	idle := 0
-	for i := len(s.record.Starts) - 1; i >= 0 && s.record.Key == s.Segment.Key(); i-- {
-		if a := s.record.Starts[i]; a.Reached > a.From {
-			break
-		}
-		idle++
-	}
-	if idle < s.Idle {
-		return nil
-	}
-	return &StuckError{Attempts: idle, Last: errors.New(s.record.last().Ended)}
-}
-
 // start starts the trainer.
 func (s *supervisor) start(resume *Checkpoint, lock *os.File) error {
 	from, folder := s.Segment.From, ""
 	if resume != nil {
 		from, folder = resume.Step, filepath.Join(s.CheckpointsFolder(), resume.Path)
 	}
-	command, _, _, err := s.command(folder)
+	command, argv, env, err := s.command(folder)
 	if err != nil {
 		return errors.Join(err, lock.Close())
 	}
@@ -385,8 +292,7 @@ func (s *supervisor) start(resume *Checkpoint, lock *os.File) error {
 	if err := s.record.write(s.Folder); err != nil {
 		return errors.Join(err, lock.Close())
 	}
-	argv, env, err := s.filled(folder, a.N)
-	if err != nil {
+	if argv, env, err = numbered(argv, env, a.N); err != nil {
 		return errors.Join(err, lock.Close())
 	}
 	if s.child, err = launch(s.Folder, argv, append(env, s.Environment...), lock); err != nil {
@@ -397,14 +303,11 @@ func (s *supervisor) start(resume *Checkpoint, lock *os.File) error {
 	return s.record.write(s.Folder)
 }
 
-// filled is the command line of an attempt.
-func (s *supervisor) filled(folder string, attempt int) (argv, env []string, err error) {
-	_, argv, env, err = s.command(folder)
-	if err != nil {
-		return nil, nil, err
-	}
+// numbered fills the attempt into a command line, whose digest is the same for all attempts.
+func numbered(argv, env []string, attempt int) ([]string, []string, error) {
 	v := Values{"attempt": fmt.Sprint(attempt)}
-	if argv, err = v.fillAll(argv); err != nil {
+	argv, err := v.fillAll(argv)
+	if err != nil {
 		return nil, nil, err
 	}
 	env, err = v.fillAll(env)
@@ -413,9 +316,6 @@ func (s *supervisor) filled(folder string, attempt int) (argv, env []string, err
 
 // FaultStarted is the fault point between the start of a trainer and the record of it.
 const FaultStarted = "trainer-started"
-
-// EventsName is the file that a trainer writes its steps to.
-const EventsName = "events.jsonl"
 
 func sizeOf(path string) int64 {
 	info, err := os.Stat(path)
