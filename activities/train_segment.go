@@ -139,7 +139,7 @@ func (p *pulse) trainerContext() (ctx context.Context, detach <-chan struct{}, s
 
 // judge proves that a segment was trained and describes it.
 func (a *Activities) judge(ctx context.Context, p *pulse, in contract.TrainSegmentInput, t *contract.Training, job *trainer.Job) (product, error) {
-	samples, materials, err := a.samples(ctx, in, job)
+	samples, err := a.samples(ctx, in, job)
 	if err != nil {
 		return product{}, err
 	}
@@ -163,7 +163,7 @@ func (a *Activities) judge(ctx context.Context, p *pulse, in contract.TrainSegme
 		return product{}, err
 	}
 	text, err := artifacts.Canonical(doc)
-	materials = append(materials, described(in.Weights), provenance.Describe("spec", in.Run.Spec), provenance.Describe("training", in.Training))
+	materials := []provenance.Descriptor{described(in.Weights), provenance.Describe("spec", in.Run.Spec), provenance.Describe("training", in.Training)}
 	if !in.Batch.IsZero() {
 		materials = append(materials, provenance.Describe("batch", in.Batch))
 	}
@@ -184,35 +184,35 @@ func checkpointFiles(files []trainer.File) []contract.CheckpointFile {
 	return out
 }
 
-// samples are the rollouts of a segment as our own records have them, and these records.
-func (a *Activities) samples(ctx context.Context, in contract.TrainSegmentInput, job *trainer.Job) (out []trainer.Sample, materials []provenance.Descriptor, err error) {
+// samples are the rollouts of a segment as our own records have them.
+func (a *Activities) samples(ctx context.Context, in contract.TrainSegmentInput, job *trainer.Job) (out []trainer.Sample, err error) {
 	starts, err := job.Starts()
 	if err != nil || job.Spec.Stage != trainer.GRPO {
-		return nil, nil, err
+		return nil, err
 	}
 	if !in.Batch.IsZero() {
 		b, err := getJSON[contract.Batch](ctx, a.opts.Store, in.Batch)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		lines, err := a.batchLines(ctx, b.Samples)
 		for _, l := range lines {
 			out = append(out, trainer.Sample{Attempt: len(starts), Step: l.Step, Item: l.Item, Group: l.Item, Draw: l.Draw})
 		}
-		return out, nil, err
+		return out, err
 	}
 	list, err := rewardserver.Recorded(ctx, a.opts.Store, in.Run.Run.String())
 	for _, s := range list {
 		attempt, err := attemptOf(s.Sample)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if s.Draw == nil {
-			return nil, nil, fail(contract.ErrTypeReplayed, "sample %q of step %d says no draw", s.Sample, s.Step)
+			return nil, fail(contract.ErrTypeReplayed, "sample %q of step %d says no draw", s.Sample, s.Step)
 		}
 		out = append(out, trainer.Sample{Attempt: attempt, Step: s.Step, Item: s.Item, Group: s.Group, Draw: *s.Draw})
 	}
-	return out, nil, err
+	return out, err
 }
 
 // attemptOf reads the attempt that a recipe's reward shim puts before a sample's id, "a2/...".

@@ -19,9 +19,6 @@ const (
 	Torn Code = "torn"
 )
 
-// Codes are all codes, in the order in which they are documented.
-var Codes = []Code{NoProgress, Short, Replayed, Torn}
-
 // Refusal says that a trainer's end is not believed, and what was found instead.
 type Refusal struct {
 	Code Code

@@ -3,7 +3,6 @@ package trainer
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -150,13 +149,6 @@ func fetch(ctx context.Context, store Opener, f File, folder string) error {
 	}
 	_, err = io.Copy(to, from)
 	return errors.Join(err, to.Close())
-}
-
-// DecodeManifest reads a stored manifest.
-func DecodeManifest(data []byte) (Manifest, error) {
-	var m Manifest
-	err := json.Unmarshal(data, &m)
-	return m, err
 }
 
 // Prune removes complete checkpoints but the newest keep and those of the named steps, which are
