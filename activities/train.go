@@ -17,7 +17,7 @@ import (
 	"cxrepro/internal/trainer"
 )
 
-// Training is what a worker needs to run trainers. Work, Recipes and Python are required.
+// Training is what a worker needs to run trainers. Work and Recipes are required.
 type Training struct {
 	// Work is an absolute folder of this machine for runs: what lies there can be made again
 	// from the store, but for what is trained right now.
@@ -83,7 +83,7 @@ func (a *Activities) equipped() (*Training, error) {
 	return t, nil
 }
 
-// recipe loads the recipe of a run and refuses another than the training was planned for.
+// trainerRecipe loads the recipe of a run and refuses another than the training was planned for.
 func (a *Activities) trainerRecipe(run *contract.TrainingRun) (*trainer.Recipe, error) {
 	t, err := a.equipped()
 	if err != nil {
@@ -175,7 +175,7 @@ func (a *Activities) recorder(ctx context.Context, reproduction string) *checkpo
 	return &checkpoint.Recorder{Store: a.opts.Store, Owner: ownerOf(ctx, a.opts.Owner, reproduction), Code: a.opts.Code, Environment: a.opts.Environment, Now: a.opts.Now}
 }
 
-// entry records the checkpoint of a trained segment.
+// checkpointEntry records the checkpoint of a trained segment.
 func (a *Activities) checkpointEntry(ctx context.Context, in contract.TrainSegmentInput, t *contract.Training, run *contract.TrainingRun, s *contract.TrainedSegment) (artifacts.Ref, error) {
 	m, err := a.filesManifest(ctx, s.Files)
 	if err != nil {

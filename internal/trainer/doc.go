@@ -9,7 +9,7 @@
 // [Supervise] starts a trainer in a process group of its own, or attaches to the one that a
 // worker that died left behind, watches what it writes, hands complete checkpoints on, and ends
 // it. [Prove] then compares what was recorded with the schedule and what lies in the checkpoint
-// with the target; whatever is wrong is a [Refusal] with one of five codes. That a program
+// with the target; whatever is wrong is a [Refusal] with one of four codes. That a program
 // ended with 0 is not among the reasons to believe it.
 //
 // The package holds no store and no Temporal; it never reads weights as numbers. It trains
