@@ -3,7 +3,6 @@ package resolve
 import (
 	"archive/zip"
 	"context"
-	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -123,8 +122,11 @@ print(numpy.__version__)`
 	cmd.WaitDelay = time.Second
 	out, err := cmd.Output()
 	m := rePython.FindStringSubmatch(string(out))
+	if m == nil && err != nil {
+		return Interpreter{}, fmt.Errorf("%s is no Python: it prints %.40q: %w", path, out, err)
+	}
 	if m == nil {
-		return Interpreter{}, fmt.Errorf("%s is no Python: it prints %.40q: %w", path, out, errors.Join(err))
+		return Interpreter{}, fmt.Errorf("%s is no Python: it prints %.40q", path, out)
 	}
 	p := Interpreter{Path: path, Python: m[1]}
 	if err != nil || m[2] == "" {

@@ -44,8 +44,8 @@ func TestPythonThatIsConfigured(t *testing.T) {
 		"old numpy": write("old", `3.12.1 1.19.5\n`, "0"), "no numpy": write("none", "3.12.1 ", "1"),
 		"no Python": write("other", "hello", "0"), "no file": filepath.Join(dir, "absent"),
 	} {
-		if p, err := resolve.Python(context.Background(), resolve.Options{Path: path}); err == nil {
-			t.Errorf("%s: %+v", name, p)
+		if p, err := resolve.Python(context.Background(), resolve.Options{Path: path}); err == nil || strings.Contains(err.Error(), "%!") {
+			t.Errorf("%s: %+v, %v", name, p, err)
 		}
 	}
 }
