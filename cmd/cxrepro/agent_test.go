@@ -196,6 +196,7 @@ func TestRolloutsKilled(t *testing.T) {
 // agentVerbs looks at a finished agent's run with every verb that reads one.
 func agentVerbs(t *testing.T, b *bench, r *contract.Receipt) {
 	t.Helper()
+	sets := fmt.Sprint(len(r.RolloutSets))
 	for _, v := range []struct {
 		args []string
 		want []string
@@ -207,7 +208,7 @@ func agentVerbs(t *testing.T, b *bench, r *contract.Receipt) {
 		{[]string{"report", r.Reproduction, "--format", "csv"}, []string{"direct.v4"}},
 		{[]string{"report", r.Reproduction, "--format", "html", "--out", "page.html"}, []string{"page.html"}},
 		{[]string{"report", r.Reproduction, "--json"}, []string{`"complete":true`, `"simulated":true`}},
-		{[]string{"verify", r.Reproduction}, []string{}},
+		{[]string{"verify", r.Reproduction}, []string{sets + " sets of rollouts from their pages", sets + " of " + sets + " sets of rollouts from the records"}},
 	} {
 		code, out, talk := b.ask(v.args...)
 		if code != exitOK {
