@@ -157,12 +157,8 @@ func checkExample(e *radcot.Example, spec radcot.Spec, l *radcot.Ledger) error {
 }
 
 func accepted(l *radcot.Ledger, id string, phase radcot.Phase, attempt int) bool {
-	for _, e := range l.Entries {
-		if e.Candidate == id && e.Phase == phase && e.Attempt == attempt {
-			return e.Verdict.Accepted
-		}
-	}
-	return false
+	e, ok := l.Find(id, phase, attempt)
+	return ok && e.Verdict.Accepted
 }
 
 // showExample prints a conversation with marks around what carries loss.

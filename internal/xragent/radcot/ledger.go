@@ -74,10 +74,13 @@ func (l *Ledger) Add(entries ...Entry) error {
 	return nil
 }
 
-// Has reports whether an attempt has its entry: it need not be asked again.
-func (l *Ledger) Has(candidate string, phase Phase, attempt int) bool {
-	_, found := slices.BinarySearchFunc(l.Entries, Entry{Candidate: candidate, Phase: phase, Attempt: attempt}, Entry.less)
-	return found
+// Find returns the entry of an attempt; ok is false where the attempt has none.
+func (l *Ledger) Find(candidate string, phase Phase, attempt int) (e Entry, ok bool) {
+	i, found := slices.BinarySearchFunc(l.Entries, Entry{Candidate: candidate, Phase: phase, Attempt: attempt}, Entry.less)
+	if !found {
+		return e, false
+	}
+	return l.Entries[i], true
 }
 
 // Rejections counts the rejected attempts by phase and deciding code.
