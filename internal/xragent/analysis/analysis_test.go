@@ -351,3 +351,22 @@ func TestRefusals(t *testing.T) {
 		t.Error("an item that stands twice was taken")
 	}
 }
+
+func TestGateOpen(t *testing.T) {
+	items := questions(bench.ChestAgentBench, 4)
+	var outcomes []xragent.Outcome
+	for i := range items[:3] {
+		o := answered(items[i].ID, Default, 0, true)
+		o.Gated, o.ViewOK = true, true
+		outcomes = append(outcomes, o)
+	}
+	a, err := New(items, outcomes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"gate.view_check_block_rate", "gate.withheld_rate", "derived.gate.mask_quality_reject_rate"} {
+		if f := a.Figures()[id]; !f.Known || f.Counted.N != 3 || f.Open != 1 {
+			t.Errorf("%s: %+v, want 3 counted and 1 open", id, f)
+		}
+	}
+}

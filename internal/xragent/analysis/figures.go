@@ -316,10 +316,10 @@ func (f *figures) gate() {
 	const off = "xr.gate.off"
 	g := f.a.Gate(Default, bench.ChestAgentBench)
 	why := "the gate decided on no question of " + Default
-	f.out["gate.view_check_block_rate"] = share(stats.Proportion{K: g.ViewBlocked, N: g.Gated}, 0, why)
-	f.out["gate.withheld_rate"] = share(stats.Proportion{K: g.Gated - g.Shown, N: g.Gated}, 0, why)
+	f.out["gate.view_check_block_rate"] = share(stats.Proportion{K: g.ViewBlocked, N: g.Gated}, g.Open, why)
+	f.out["gate.withheld_rate"] = share(stats.Proportion{K: g.Gated - g.Shown, N: g.Gated}, g.Open, why)
 	passed := g.Gated - g.ViewBlocked
-	f.out["derived.gate.mask_quality_reject_rate"] = share(stats.Proportion{K: passed - g.Shown, N: passed}, 0, why)
+	f.out["derived.gate.mask_quality_reject_rate"] = share(stats.Proportion{K: passed - g.Shown, N: passed}, g.Open, why)
 	for _, s := range []struct{ id, stratum, pairs string }{{"all", "", ""}, {"frontal", Frontal, Frontal}, {"nonfrontal", Nonfrontal, Nonfrontal}} {
 		p := f.a.GatePairs(Default, off, bench.ChestAgentBench, s.stratum)
 		why := "no question of the stratum has outcomes of " + Default + " and " + off

@@ -123,6 +123,8 @@ type Gate struct {
 	Gated, Shown int
 	// ViewBlocked are those without a picture that passes the view check.
 	ViewBlocked int
+	// Open counts questions without an outcome: nobody knows what the gate decided on them.
+	Open int
 	// Withheld by reason, most frequent first.
 	Withheld []Reason
 }
@@ -133,7 +135,11 @@ func (a *Analysis) Gate(config string, b bench.Benchmark) Gate {
 	reasons := map[string]int{}
 	for _, item := range a.sets[b] {
 		o := a.first(config, item)
-		if o == nil || !o.Gated {
+		if o == nil {
+			g.Open++
+			continue
+		}
+		if !o.Gated {
 			continue
 		}
 		g.Gated++
