@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
-
-	"golang.org/x/sync/errgroup"
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/anatomy"
@@ -51,29 +48,12 @@ func (a *Activities) MeasurePictures(ctx context.Context, in contract.MeasurePic
 	p := a.beat(ctx, len(pictures))
 	defer p.close()
 	t := &tally{effort: effort{reproduction: in.Reproduction, id: in.Reproduction}}
-	g, _ := errgroup.WithContext(p.work)
-	g.SetLimit(a.opts.Ahead)
-	var failed atomic.Bool
-	var stop error
-	for _, image := range pictures {
-		if stop = p.next(); stop != nil || failed.Load() {
-			break
+	return sideBySide(p, pictures, t, func(image artifacts.Ref) error {
+		if _, err := a.measured(p, pl, image, t); err != nil {
+			return fmt.Errorf("picture %s: %w", image.Digest.Short(), err)
 		}
-		g.Go(func() error {
-			if _, err := a.measured(p, pl, image, t); err != nil {
-				failed.Store(true)
-				return fmt.Errorf("picture %s: %w", image.Digest.Short(), err)
-			}
-			p.step(1)
-			return nil
-		})
-	}
-	if err := errors.Join(g.Wait(), stop); err != nil {
-		return none, err
-	}
-	t.totals.Items = len(pictures)
-	t.totals.Workers = contract.AddCount(nil, a.opts.Owner.Worker, 1)
-	return contract.ChunkResult{Totals: t.totals}, nil
+		return nil
+	})
 }
 
 // gate returns the gate of an agent's plan.
@@ -99,7 +79,7 @@ func (a *Activities) measured(p *pulse, pl *derive.Plan, image artifacts.Ref, t 
 		return artifacts.Record{}, err
 	}
 	masks, err := a.steps.once(p, contract.SegmentKey(image.Digest, pl.Inference()), t, pl.Class(), func(ctx context.Context) (product, error) {
-		return a.pictureMasks(ctx, pl, image)
+		return a.segmented(ctx, pl, image.Digest, func() (*cxr.Image, error) { return a.storedPixels(ctx, pl, image) })
 	})
 	if err != nil {
 		return artifacts.Record{}, err
@@ -107,22 +87,6 @@ func (a *Activities) measured(p *pulse, pl *derive.Plan, image artifacts.Ref, t 
 	return a.steps.once(p, key, t, pl.Class(), func(ctx context.Context) (product, error) {
 		return a.measure(ctx, pl, gate, image, masks.Result)
 	})
-}
-
-func (a *Activities) pictureMasks(ctx context.Context, pl *derive.Plan, image artifacts.Ref) (product, error) {
-	engine, err := a.engine(ctx, pl)
-	if err != nil {
-		return product{}, err
-	}
-	img, err := a.storedPixels(ctx, pl, image)
-	if err != nil {
-		return product{}, err
-	}
-	m, err := engine.Segmenter.Segment(ctx, img)
-	if err != nil {
-		return product{}, fmt.Errorf("segment: %w", err)
-	}
-	return product{data: m.Encode(), mediaType: anatomy.MediaType, runtime: engine.Runtime, provider: engine.Identity.Provider}, nil
 }
 
 // measure reads the view of a picture and asks the gate.

@@ -34,23 +34,31 @@ func (a *Activities) SegmentChunk(ctx context.Context, in contract.WindowInput) 
 	p := a.beat(ctx, len(entries))
 	defer p.close()
 	t := &tally{effort: effort{reproduction: in.Reproduction, ingest: in.Ingest, id: in.Reproduction}}
-	// While the model works on one image the next is read and decoded.
-	g, _ := errgroup.WithContext(p.work)
-	g.SetLimit(a.opts.Ahead)
+	return sideBySide(p, entries, t, func(e contract.Entry) error {
+		if err := a.reachable(p.work, pl, e); err != nil {
+			return err
+		}
+		_, err := a.steps.once(p, pl.MasksKey(e), t, pl.Class(), func(ctx context.Context) (product, error) {
+			return a.masks(ctx, pl, e)
+		})
+		return err
+	})
+}
+
+// sideBySide works on the images of a chunk, as many at a time as the worker reads ahead: while
+// the model works on one the next is read and decoded. After a failure, or when the attempt shall
+// end, it begins none and waits for those in hand.
+func sideBySide[T any](p *pulse, images []T, t *tally, work func(image T) error) (contract.ChunkResult, error) {
+	var g errgroup.Group
+	g.SetLimit(p.a.opts.Ahead)
 	var failed atomic.Bool
 	var stop error
-	for _, e := range entries {
+	for _, image := range images {
 		if stop = p.next(); stop != nil || failed.Load() {
 			break
 		}
 		g.Go(func() error {
-			err := a.reachable(p.work, pl, e)
-			if err == nil {
-				_, err = a.steps.once(p, pl.MasksKey(e), t, pl.Class(), func(ctx context.Context) (product, error) {
-					return a.masks(ctx, pl, e)
-				})
-			}
-			if err != nil {
+			if err := work(image); err != nil {
 				failed.Store(true)
 				return err
 			}
@@ -61,8 +69,8 @@ func (a *Activities) SegmentChunk(ctx context.Context, in contract.WindowInput) 
 	if err := errors.Join(g.Wait(), stop); err != nil {
 		return contract.ChunkResult{}, err
 	}
-	t.totals.Items = len(entries)
-	t.totals.Workers = contract.AddCount(nil, a.opts.Owner.Worker, 1)
+	t.totals.Items = len(images)
+	t.totals.Workers = contract.AddCount(nil, p.a.opts.Owner.Worker, 1)
 	return contract.ChunkResult{Totals: t.totals}, nil
 }
 
@@ -72,17 +80,22 @@ func (a *Activities) masks(ctx context.Context, pl *derive.Plan, e contract.Entr
 		m, err := a.importMasks(pl, e)
 		return product{data: encodeMasks(m), mediaType: anatomy.MediaType}, err
 	}
+	return a.segmented(ctx, pl, e.Image, func() (*cxr.Image, error) { return a.pixels(ctx, pl, e) })
+}
+
+// segmented computes the masks of an image, which is read only where this worker has the model.
+func (a *Activities) segmented(ctx context.Context, pl *derive.Plan, image artifacts.Digest, pixels func() (*cxr.Image, error)) (product, error) {
 	engine, err := a.engine(ctx, pl)
 	if err != nil {
 		return product{}, err
 	}
-	img, err := a.pixels(ctx, pl, e)
+	img, err := pixels()
 	if err != nil {
 		return product{}, err
 	}
 	m, err := engine.Segmenter.Segment(ctx, img)
 	if err != nil {
-		return product{}, fmt.Errorf("segment image %s: %w", e.Image.Short(), err)
+		return product{}, fmt.Errorf("segment image %s: %w", image.Short(), err)
 	}
 	return product{data: m.Encode(), mediaType: anatomy.MediaType, runtime: engine.Runtime, provider: engine.Identity.Provider}, nil
 }
