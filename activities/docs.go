@@ -13,7 +13,7 @@ import (
 )
 
 // docs loads documents by reference and keeps the last ones decoded: every chunk of a
-// stage asks for the same plan and manifest.
+// stage asks for the same plan and manifest, or question set and calibration.
 type docs struct{ kept *lru.Cache[docKey, any] }
 
 // docKey is a document as it is decoded: calls and stages each read a plan in their own way.

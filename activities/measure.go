@@ -61,11 +61,21 @@ func (a *Activities) gate(ctx context.Context, pl *derive.Plan) (xragent.Gate, e
 	if pl.Calibration.IsZero() {
 		return pl.Gate(nil)
 	}
-	data, err := a.opts.Store.Get(ctx, pl.Calibration)
+	limits, err := load(ctx, a.docs, pl.Calibration, func(ctx context.Context, ref artifacts.Ref) (*xragent.Calibration, error) {
+		data, err := a.opts.Store.Get(ctx, ref)
+		if err != nil {
+			return nil, fmt.Errorf("calibration of the plan: %w", err)
+		}
+		c, err := xragent.DecodeCalibration(data)
+		if err != nil {
+			return nil, fail(contract.ErrTypeSpec, "plan %s: %w", pl.Ref.Digest.Short(), err)
+		}
+		return &c, nil
+	})
 	if err != nil {
-		return xragent.Gate{}, fmt.Errorf("calibration of the plan: %w", err)
+		return xragent.Gate{}, err
 	}
-	return pl.Gate(data)
+	return pl.Gate(limits)
 }
 
 // measured returns the record of a picture's measurement, making it where nobody did.

@@ -12,15 +12,13 @@ import (
 
 // Gate returns the gate of an agent's plan; calibration is the stored one, nil for limits from
 // literature.
-func (p *Plan) Gate(calibration []byte) (xragent.Gate, error) {
+func (p *Plan) Gate(calibration *xragent.Calibration) (xragent.Gate, error) {
 	g, err := xragent.DefaultGate(xragent.Profile(p.Spec.Agent.Profile))
 	if err != nil {
 		return g, contract.Fail(contract.ErrTypeSpec, "plan %s: %w", p.Ref.Digest.Short(), err)
 	}
 	if calibration != nil {
-		if g.Calibration, err = xragent.DecodeCalibration(calibration); err != nil {
-			return g, contract.Fail(contract.ErrTypeSpec, "plan %s: %w", p.Ref.Digest.Short(), err)
-		}
+		g.Calibration = *calibration
 	}
 	g.View.AdmitAP, g.Rules = p.Spec.Agent.AdmitAP, p.Rules
 	return g, nil
