@@ -30,7 +30,7 @@ func (a *Activities) Rollout(ctx context.Context, in contract.RolloutInput) (con
 	if _, err := r.run(&liveMeans{a: a, b: b, r: r}); err != nil {
 		return contract.RolloutResult{}, err
 	}
-	return contract.RolloutResult{Ending: string(r.Ending), Correct: r.correct(), Asked: len(r.calls)}, nil
+	return r.result()
 }
 
 // rollout is one rollout as far as it is known.

@@ -65,8 +65,10 @@ func rollOut(a *Activities, in contract.RolloutInput) (out contract.RolloutResul
 		if err != nil {
 			return err
 		}
-		_, err = r.run(&liveMeans{a: a, b: b, r: r})
-		out = contract.RolloutResult{Ending: string(r.Ending), Correct: r.correct(), Asked: len(r.calls)}
+		if _, err = r.run(&liveMeans{a: a, b: b, r: r}); err != nil {
+			return err
+		}
+		out, err = r.result()
 		return err
 	})
 	return out, err

@@ -219,10 +219,13 @@ func (r *rollout) outcome(set contract.RolloutSet, undetermined string) (xragent
 	return o, o.Validate()
 }
 
-// correct reports whether a finished rollout gave the right answer.
-func (r *rollout) correct() bool {
+// result is what an activity says of a finished rollout.
+func (r *rollout) result() (contract.RolloutResult, error) {
 	o, err := r.outcome(contract.RolloutSet{Policy: r.in.Policy, Card: r.card.Name, Arm: r.in.Arm}, "")
-	return err == nil && o.Correct
+	if err != nil {
+		return contract.RolloutResult{}, err
+	}
+	return contract.RolloutResult{Ending: string(r.Ending), Correct: o.Correct, Asked: len(r.calls)}, nil
 }
 
 // configOf names the configuration that a set counts in: by the training that its policy had, or
