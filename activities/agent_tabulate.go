@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"cxrepro/artifacts"
 	"cxrepro/experiments"
@@ -197,12 +198,7 @@ func (c *setCount) group(name string, o *xragent.Outcome) {
 // done returns the counts; parts of the set are in the order of their names.
 func (c *setCount) done() *contract.AgentSet {
 	s := &c.set
-	slices.SortFunc(s.Groups[1:], func(a, b contract.AgentGroup) int {
-		if a.Name < b.Name {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(s.Groups[1:], func(a, b contract.AgentGroup) int { return strings.Compare(a.Name, b.Name) })
 	if n := float64(s.Rewarded); n > 0 {
 		s.Reward, s.Evidence, s.Calls = c.reward/n, c.evidence/n, c.call/n
 	}

@@ -60,8 +60,6 @@ type recordedMeans struct {
 	a   *Activities
 	ctx context.Context
 	r   *rollout
-	// tally, if set, counts the records of tools.
-	tally *tally
 	// missing is the key of the call that has no record; zero where something else is missing.
 	missing artifacts.Key
 	kind    string
@@ -84,9 +82,6 @@ func (k *recordedMeans) step(doc artifacts.KeyDoc, _ func(ctx context.Context) (
 	key, err := doc.Key()
 	if err != nil {
 		return artifacts.Record{}, false, err
-	}
-	if k.tally != nil {
-		return k.a.steps.find(k.ctx, key, k.tally)
 	}
 	return k.a.recordOf(k.ctx, key)
 }

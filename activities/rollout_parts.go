@@ -36,5 +36,5 @@ func (a *Activities) RecordedBundle(ctx context.Context, in contract.RolloutInpu
 	if err != nil {
 		return b, false, err
 	}
-	return r.bundle(&recordedMeans{a: a, ctx: ctx, r: r, tally: &tally{}}, r.Pictures)
+	return r.bundle(&recordedMeans{a: a, ctx: ctx, r: r}, r.Pictures)
 }

@@ -2,7 +2,6 @@ package activities
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -64,10 +63,7 @@ func (r *rollout) recordedTool(m means, c xragent.ToolCall, doc artifacts.KeyDoc
 	}
 	r.shown(fmt.Sprintf("observation.%d", c.Number), rec.Result)
 	r.tools = append(r.tools, contract.RolloutTool{Call: c.Number, Key: rec.Key.Digest, Result: rec.Result})
-	data, err := m.activities().opts.Store.Get(m.context(), rec.Result)
-	if err == nil {
-		err = json.Unmarshal(data, &o)
-	}
+	o, err = getJSON[xragent.Observation](m.context(), m.activities().opts.Store, rec.Result)
 	return o, err == nil, err
 }
 
