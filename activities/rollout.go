@@ -196,11 +196,7 @@ func finishOf(a answered) string {
 // measure takes the bundle of the gate: of the picture that the policy asks about where it
 // routes measurements, else of the first picture that passes.
 func (r *rollout) measure(m means, run []xragent.ToolCall) (bool, error) {
-	pictures := r.Pictures
-	if k, routed := r.arm.Agent.MeasuredPicture(r.Rollout); routed && k < len(pictures) {
-		pictures = pictures[k : k+1]
-	}
-	bundle, ok, err := r.bundle(m, pictures)
+	bundle, ok, err := r.bundle(m, r.arm.Agent.MeasuredPictures(r.Rollout))
 	if err != nil || !ok {
 		return false, err
 	}

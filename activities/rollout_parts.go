@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/xragent"
 )
@@ -29,12 +30,12 @@ func (a *Activities) RunTool(ctx context.Context, in contract.RolloutInput, c xr
 	return o, err
 }
 
-// RecordedBundle returns what turn 2 is shown of an item's measurements under an arm; ok is false
-// where a picture was not measured yet.
-func (a *Activities) RecordedBundle(ctx context.Context, in contract.RolloutInput) (b xragent.Bundle, ok bool, err error) {
+// RecordedBundle returns what turn 2 is shown under an arm of the measurements of some of an item's
+// pictures; ok is false where one was not measured yet.
+func (a *Activities) RecordedBundle(ctx context.Context, in contract.RolloutInput, pictures []artifacts.Ref) (b xragent.Bundle, ok bool, err error) {
 	r, err := a.rollout(ctx, in)
 	if err != nil {
 		return b, false, err
 	}
-	return r.bundle(&recordedMeans{a: a, ctx: ctx, r: r}, r.Pictures)
+	return r.bundle(&recordedMeans{a: a, ctx: ctx, r: r}, pictures)
 }

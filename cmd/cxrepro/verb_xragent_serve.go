@@ -231,7 +231,7 @@ type servedItems struct {
 	acts   *activities.Activities
 	in     contract.RolloutInput
 	places map[string]int
-	// known are bundles by item; records do not change.
+	// known are bundles by item and pictures; records do not change.
 	known sync.Map
 }
 
@@ -242,18 +242,19 @@ func (s *servedItems) of(item *xragent.Item) contract.RolloutInput {
 }
 
 // Bundle implements rewardserver.Measurements.
-func (s *servedItems) Bundle(ctx context.Context, item *xragent.Item) (xragent.Bundle, error) {
-	if b, ok := s.known.Load(item.ID); ok {
+func (s *servedItems) Bundle(ctx context.Context, item *xragent.Item, pictures []artifacts.Ref) (xragent.Bundle, error) {
+	key := fmt.Sprint(item.ID, pictures)
+	if b, ok := s.known.Load(key); ok {
 		return b.(xragent.Bundle), nil
 	}
-	b, ok, err := s.acts.RecordedBundle(ctx, s.of(item))
+	b, ok, err := s.acts.RecordedBundle(ctx, s.of(item), pictures)
 	if err != nil {
 		return b, err
 	}
 	if !ok {
 		return b, rewardserver.ErrNotMeasured
 	}
-	s.known.Store(item.ID, b)
+	s.known.Store(key, b)
 	return b, nil
 }
 

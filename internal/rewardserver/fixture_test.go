@@ -25,7 +25,7 @@ const token = "a-token-that-nobody-may-see"
 // bundles are measurements by item; an item that is not there is not measured.
 type bundles map[string]xragent.Bundle
 
-func (b bundles) Bundle(_ context.Context, item *xragent.Item) (xragent.Bundle, error) {
+func (b bundles) Bundle(_ context.Context, item *xragent.Item, _ []artifacts.Ref) (xragent.Bundle, error) {
 	v, ok := b[item.ID]
 	if !ok {
 		return v, ErrNotMeasured

@@ -68,7 +68,7 @@ func (s *Service) toTurn2(ctx context.Context, item *xragent.Item, roll *xragent
 		if !step.Measure {
 			continue
 		}
-		b, err := s.measured(ctx, item)
+		b, err := s.measured(ctx, item, *roll)
 		if err != nil {
 			return step, err
 		}

@@ -1,13 +1,16 @@
 package rewardserver
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"cxrepro/artifacts"
 	"cxrepro/internal/xragent"
 )
 
@@ -120,4 +123,31 @@ func TestListen(t *testing.T) {
 	}
 	_, err := Listen(t.Context(), "nonsense", nil)
 	require.Error(t, err)
+}
+
+// asksFor notes whose measurements are asked for.
+type asksFor struct {
+	bundles
+	pictures *[]artifacts.Ref
+}
+
+func (a asksFor) Bundle(ctx context.Context, item *xragent.Item, pictures []artifacts.Ref) (xragent.Bundle, error) {
+	*a.pictures = pictures
+	return a.bundles.Bundle(ctx, item, pictures)
+}
+
+// TestRoutedPicture: where the policy routes measurements, those of the picture that it names are
+// asked for, as in every other rollout.
+func TestRoutedPicture(t *testing.T) {
+	var asked []artifacts.Ref
+	f := newFixture(t, func(o *Options) {
+		o.Agent.Routed = true
+		o.Questions[0].Pictures = append(slices.Clone(o.Questions[0].Pictures), o.Questions[4].Pictures...)
+		o.Measurements = asksFor{o.Measurements.(bundles), &asked}
+	})
+	item := &f.items[0]
+	roll := f.rollout(item, `<think>a</think><tool_call>{"name":"measure","arguments":{"image":1}}</tool_call>`, "stop")
+	_, err := f.measured(t.Context(), item, roll)
+	require.NoError(t, err)
+	require.Equal(t, item.Images()[1:], asked)
 }

@@ -81,7 +81,7 @@ func (s *Service) trajectory(ctx context.Context, item *xragent.Item, i int, m *
 		return xragent.Trajectory{}, refused("trajectory", field(i, "trajectory"), "%v", err)
 	}
 	if step.Measure {
-		b, err := s.measured(ctx, item)
+		b, err := s.measured(ctx, item, r)
 		if err != nil {
 			var f *Fault
 			if errors.As(err, &f) {

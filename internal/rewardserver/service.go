@@ -15,9 +15,9 @@ const DefaultGroup = 4
 
 // Measurements know what the gate lets through.
 type Measurements interface {
-	// Bundle returns the bundle of an item's pictures, as turn 2 is shown it when the agent
-	// measures. Errors: ErrNotMeasured while nobody knows.
-	Bundle(ctx context.Context, item *xragent.Item) (xragent.Bundle, error)
+	// Bundle returns the bundle of some of an item's pictures, as turn 2 is shown it when the
+	// agent measures these. Errors: ErrNotMeasured while nobody knows.
+	Bundle(ctx context.Context, item *xragent.Item, pictures []artifacts.Ref) (xragent.Bundle, error)
 }
 
 // ErrNotMeasured: the pictures of an item were not measured yet.
@@ -110,9 +110,9 @@ func (s *Service) rollout(item *xragent.Item, turn1, finish string) xragent.Roll
 	return xragent.Rollout{ID: item.ID, Question: item.Question, Pictures: item.Images(), Turn1: &xragent.Turn{Text: turn1, FinishReason: finish}}
 }
 
-// measured asks for the bundle of an item.
-func (s *Service) measured(ctx context.Context, item *xragent.Item) (xragent.Bundle, error) {
-	b, err := s.o.Measurements.Bundle(ctx, item)
+// measured asks for the bundle that a rollout of an item is shown.
+func (s *Service) measured(ctx context.Context, item *xragent.Item, r xragent.Rollout) (xragent.Bundle, error) {
+	b, err := s.o.Measurements.Bundle(ctx, item, s.o.Agent.MeasuredPictures(r))
 	if errors.Is(err, ErrNotMeasured) {
 		return b, &Fault{Status: 503, Code: "not_measured", Field: item.ID, Message: "the pictures of this item are not measured yet; come again", After: notMeasuredAfter}
 	}

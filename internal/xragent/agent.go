@@ -217,18 +217,19 @@ func (a Agent) wants(plan Plan) bool {
 	return !a.NoMeasurement
 }
 
-// MeasuredPicture is the picture that the first call of measure is about, where the policy
-// routes measurements.
-func (a Agent) MeasuredPicture(r Rollout) (picture int, routed bool) {
+// MeasuredPictures are the pictures whose measurements are taken: the one that the first call of
+// measure is about where the policy routes measurements, else all.
+func (a Agent) MeasuredPictures(r Rollout) []artifacts.Ref {
 	if !a.Routed || r.Turn1 == nil {
-		return 0, false
+		return r.Pictures
 	}
-	for _, c := range readTurn1(*r.Turn1, true).Calls {
-		if c.Name == ToolMeasure {
-			return c.Image, true
-		}
+	calls := readTurn1(*r.Turn1, true).Calls
+	first := slices.IndexFunc(calls, func(c ToolCall) bool { return c.Name == ToolMeasure })
+	if first < 0 || calls[first].Image >= len(r.Pictures) {
+		return r.Pictures
 	}
-	return 0, false
+	k := calls[first].Image
+	return r.Pictures[k : k+1]
 }
 
 // unmeasured is the reason of a bundle that was never asked for.

@@ -320,3 +320,23 @@ func TestRoutedMeasurement(t *testing.T) {
 	require.Equal(t, 2, step.Turn)
 	require.Contains(t, step.Ask.Messages[3].Text(), `"reason":"not_requested"`)
 }
+
+// TestMeasuredPictures: where the policy routes measurements the picture of its first call of
+// measure is taken, and all where it names none that is there.
+func TestMeasuredPictures(t *testing.T) {
+	films := []artifacts.Ref{picture("first"), picture("second")}
+	for _, c := range []struct {
+		routed bool
+		call   string
+		want   []artifacts.Ref
+	}{
+		{true, `{"image":1}`, films[1:]},
+		{true, `{"image":0}`, films[:1]},
+		{true, `{"image":2}`, films},
+		{false, `{"image":1}`, films},
+	} {
+		r := Rollout{Pictures: films, Turn1: &Turn{Text: think + callText("measure", c.call), FinishReason: "stop"}}
+		require.Equal(t, c.want, Agent{Routed: c.routed}.MeasuredPictures(r), c.call)
+	}
+	require.Equal(t, films, Agent{Routed: true}.MeasuredPictures(Rollout{Pictures: films, Turn1: &Turn{Text: think + "<no_tool/>", FinishReason: "stop"}}))
+}
