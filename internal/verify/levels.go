@@ -248,12 +248,22 @@ func (v *verifier) count(ctx context.Context) (int64, error) {
 		v.each(-1, func(u *Unit) { v.halt(ctx, u, Tables, fmt.Errorf("the tables: %w", err)) })
 		return 0, nil
 	}
-	if frame, err := v.audit.Frame(ctx); err == nil {
+	switch frame, err := v.audit.Frame(ctx); {
+	case err == nil:
 		v.frame(recorded, frame)
+	case errors.Is(err, artifacts.ErrNotFound): // the benchmark is withheld
+	case v.unreadable(err) != nil:
+		return 0, err
+	default:
+		v.each(-1, func(u *Unit) { v.halt(ctx, u, Tables, fmt.Errorf("what stands around the tables: %w", err)) })
+		return 0, nil
 	}
 	for i := range v.audit.Evaluations() {
 		if i >= len(recorded.Evaluations) {
-			return int64(i), fmt.Errorf("the tables hold %d evaluations, there are %d", len(recorded.Evaluations), v.audit.Evaluations())
+			f := Fault{Object: artifacts.BlobObject(v.audit.Receipt().Tables.Digest), What: "the tables",
+				Detail: fmt.Sprintf("they hold %d evaluations, there are %d", len(recorded.Evaluations), v.audit.Evaluations())}
+			v.each(i, func(u *Unit) { v.differ(u, Tables, f) })
+			continue
 		}
 		v.o.Progress("tables", int64(i))
 		got, err := v.audit.Count(ctx, i)
