@@ -10,11 +10,8 @@ import (
 	"cxrepro/internal/xragent/bench"
 )
 
-// Bounds of an agent's numbers.
-const (
-	maxRepeats  = 64
-	maxPictures = 1 << 16
-)
+// maxPictures bounds the pictures of a drawn question set.
+const maxPictures = 1 << 16
 
 // agentSpec checks a spec that has an agent section: its data set is a question set, and what
 // belongs to findings, benchmark and evaluation is not there.
@@ -69,8 +66,8 @@ func (v *validation) agent(a *Agent) {
 	}
 	v.policies(a)
 	v.oneOf("agent.sampling", a.Sampling, Greedy, Draws)
-	if a.Repeats < 1 || a.Repeats > maxRepeats {
-		v.Add("agent.repeats", "want 1 to %d, got %d", maxRepeats, a.Repeats)
+	if a.Repeats < 1 || a.Repeats > xragent.MaxRepeats {
+		v.Add("agent.repeats", "want 1 to %d, got %d", xragent.MaxRepeats, a.Repeats)
 	}
 	if _, err := bench.ParseScorer(a.Scorer); err != nil {
 		v.Add("agent.scorer", "%v", err)

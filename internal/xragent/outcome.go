@@ -40,6 +40,9 @@ type Outcome struct {
 	External bool `json:"external,omitempty"`
 }
 
+// MaxRepeats is the most repeats that an experiment has.
+const MaxRepeats = 64
+
 // Validate refuses an outcome that contradicts itself.
 func (o Outcome) Validate() error {
 	fail := func(why string) error {
@@ -48,8 +51,8 @@ func (o Outcome) Validate() error {
 	switch {
 	case o.Item == "" || o.Config == "":
 		return fail("item and config are needed")
-	case o.Repeat < 0:
-		return fail("repeats count from 0")
+	case o.Repeat < 0 || o.Repeat >= MaxRepeats:
+		return fail(fmt.Sprintf("repeats count from 0, and there are at most %d", MaxRepeats))
 	case o.Undetermined && (o.Correct || o.Unparsed || o.Answer != ""):
 		return fail("undetermined, yet it has an answer")
 	case o.Unparsed && (o.Correct || o.Answer != ""):

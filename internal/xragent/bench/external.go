@@ -100,8 +100,8 @@ func (p *problems) external(n int, line []byte, known map[string]*xragent.Item, 
 	switch {
 	case item == nil:
 		p.add(SourceUnknown, n, "item", "%q is no question of the imported benchmarks", x.Item)
-	case x.Repeat < 0 || x.Repeat > mostRepeats:
-		p.add(FieldType, n, "repeat", "want 0 to %d, got %d", mostRepeats, x.Repeat)
+	case x.Repeat < 0 || x.Repeat >= xragent.MaxRepeats:
+		p.add(FieldType, n, "repeat", "want 0 to %d, got %d", xragent.MaxRepeats-1, x.Repeat)
 	case x.Reply == nil && x.Answer == nil:
 		p.add(FieldMissing, n, "reply", "the row has neither reply nor answer")
 	case x.Reply != nil && x.Answer != nil:
@@ -123,6 +123,3 @@ func (p *problems) external(n int, line []byte, known map[string]*xragent.Item, 
 	o.Answer, o.Unparsed, o.Correct = r.Answer, r.Unparsed, r.Correct
 	return o, true
 }
-
-// mostRepeats bounds the numbers of repeats in a file.
-const mostRepeats = 63
