@@ -239,8 +239,12 @@ func (a *app) radcotDraw(ctx context.Context, spec radcot.Spec, data []string, o
 	if err != nil {
 		return err
 	}
-	if err := s.evaluationFiles(ctx, ex); err != nil {
+	absent, err := s.evaluationFiles(ctx, ex)
+	if err != nil {
 		return err
+	}
+	if absent > 0 {
+		a.say(fmt.Sprintf("%d evaluation pictures are not in their folders: their names keep them out, copies under other names are not noticed", absent))
 	}
 	pool, err := radcot.Gather(spec, s.src, ex)
 	if err != nil {
@@ -277,8 +281,9 @@ func (a *app) radcotDraw(ctx context.Context, spec radcot.Spec, data []string, o
 	return a.showDrawn(set, ex.Overlap(set.Candidates), artifacts.Sum(text))
 }
 
-// evaluationFiles adds the evaluation pictures to the exclusions by content, where they lie.
-func (s *radcotSources) evaluationFiles(ctx context.Context, ex *radcot.Exclusions) error {
+// evaluationFiles adds the evaluation pictures to the exclusions by content, where they lie, and
+// counts those that are absent: their names alone keep them out.
+func (s *radcotSources) evaluationFiles(ctx context.Context, ex *radcot.Exclusions) (absent int, err error) {
 	type place struct {
 		folder fs.FS
 		name   string
@@ -297,19 +302,20 @@ func (s *radcotSources) evaluationFiles(ctx context.Context, ex *radcot.Exclusio
 	var files []artifacts.Digest
 	for p := range places {
 		if err := ctx.Err(); err != nil {
-			return err
+			return 0, err
 		}
 		ref, err := pictureRef(p.folder, p.name)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // its name keeps it out
+			absent++
+			continue
 		}
 		if err != nil {
-			return fmt.Errorf("evaluation picture %s: %w", p.name, err)
+			return 0, fmt.Errorf("evaluation picture %s: %w", p.name, err)
 		}
 		files = append(files, ref.Digest)
 	}
 	ex.Same(files...)
-	return nil
+	return absent, nil
 }
 
 // files names the tables and texts of the sources by content.
