@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"cxrepro/artifacts"
 	"cxrepro/internal/cxr"
 	"cxrepro/internal/phantom"
 	"cxrepro/internal/xragent"
@@ -235,5 +236,17 @@ func BenchmarkDraw(b *testing.B) {
 		if _, err := Draw(1, Train, i); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestDrawIsPinned: what Version stands for. A change here needs another version.
+func TestDrawIsPinned(t *testing.T) {
+	s := mustDraw(t, 1, Train, 3)
+	items, err := artifacts.Canonical(s.Items)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := [2]string{s.Image.Digest.Short(), artifacts.Sum(items).Short()}; Version != 1 || got != [2]string{"7fa1a2d138f1", "de12e20e1d6f"} {
+		t.Errorf("version %d draws %q", Version, got)
 	}
 }
