@@ -138,9 +138,12 @@ func (c *Client) send(ctx context.Context, body []byte, target string) ([]byte, 
 		return nil, wire.Failure(ctx, err, c.o.Timeout, watch.Sent())
 	}
 	defer a.Body.Close()
-	text, err := io.ReadAll(a.Body)
+	text, err := io.ReadAll(io.LimitReader(a.Body, maxReply+1))
 	if err != nil {
 		return nil, wire.Failure(ctx, err, c.o.Timeout, true)
+	}
+	if len(text) > maxReply {
+		return nil, &lvlm.CallError{Class: lvlm.Configured, Status: a.StatusCode, Code: "bad_reply", Detail: fmt.Sprintf("it has more than %d bytes", maxReply), Sent: true}
 	}
 	if a.StatusCode == http.StatusOK {
 		return text, nil
@@ -152,6 +155,9 @@ func (c *Client) send(ctx context.Context, body []byte, target string) ([]byte, 
 	}
 	return nil, e
 }
+
+// maxReply bounds a reply, in bytes: the runs of a mask of any size that is read fit many times.
+const maxReply = 64 << 20
 
 // read turns a reply into a mask.
 func (c *Client) read(text []byte) (mask.Mask, error) {
