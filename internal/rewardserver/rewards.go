@@ -22,7 +22,7 @@ func (s *Service) Rewards(ctx context.Context, r *RewardRequest) (*RewardReply, 
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	if r.RewardConfig != "" && r.RewardConfig != s.config.String() {
+	if r.RewardConfig != s.config.String() {
 		return nil, &Fault{Status: 409, Code: "config_differs", Field: "reward_config", Message: "this service serves " + s.config.String() + "; start the trainer and the service with one setting"}
 	}
 	if err := s.checkGroups(r.Samples); err != nil {

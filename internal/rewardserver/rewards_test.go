@@ -137,6 +137,7 @@ func TestFaults(t *testing.T) {
 		{"no turn", with(func(r *RewardRequest) { r.Samples[0].Trajectory.Turn1 = nil }), 400, "schema", "samples[0].trajectory.turn1"},
 		{"no finish reason", with(func(r *RewardRequest) { r.Samples[0].Trajectory.FinishReasons = []string{"stop"} }), 400, "schema", "samples[0].trajectory.finish_reasons"},
 		{"bundle of no category", strings.Replace(marshalledText(t, with(func(r *RewardRequest) { r.Samples[0].Trajectory.Measurement = &xragent.Bundle{Reason: "x"} })), `"withheld"`, `"maybe"`, 1), 400, "schema", ""},
+		{"no setting", with(func(r *RewardRequest) { r.RewardConfig = "" }), 409, "config_differs", "reward_config"},
 		{"another setting", with(func(r *RewardRequest) { r.RewardConfig = artifacts.Sum([]byte("x")).String() }), 409, "config_differs", "reward_config"},
 		{"too many", f.request(make([]Sample, MostSamples+1)...), 422, "too_many_samples", "samples"},
 		{"the same sample twice", f.request(ok, ok), 422, "duplicate_sample", "samples[1].sample_id"},
