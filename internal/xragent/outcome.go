@@ -40,7 +40,8 @@ type Outcome struct {
 	External bool `json:"external,omitempty"`
 }
 
-// MaxRepeats is the most repeats that an experiment has.
+// MaxRepeats is the most repeats that an evaluation has. Draws of a training are repeats too and
+// go on counting from round to round.
 const MaxRepeats = 64
 
 // Validate refuses an outcome that contradicts itself.
@@ -51,8 +52,8 @@ func (o Outcome) Validate() error {
 	switch {
 	case o.Item == "" || o.Config == "":
 		return fail("item and config are needed")
-	case o.Repeat < 0 || o.Repeat >= MaxRepeats:
-		return fail(fmt.Sprintf("repeats count from 0, and there are at most %d", MaxRepeats))
+	case o.Repeat < 0:
+		return fail("repeats count from 0")
 	case o.Undetermined && (o.Correct || o.Unparsed || o.Answer != ""):
 		return fail("undetermined, yet it has an answer")
 	case o.Unparsed && (o.Correct || o.Answer != ""):

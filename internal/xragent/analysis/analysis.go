@@ -51,6 +51,9 @@ func New(items []xragent.Item, outcomes []xragent.Outcome) (*Analysis, error) {
 		if !known[o.Item] {
 			return nil, fmt.Errorf("analysis: outcome of %q in %s: no item has this id", o.Item, o.Config)
 		}
+		if o.Repeat >= xragent.MaxRepeats {
+			return nil, fmt.Errorf("analysis: outcome of %q in %s is of repeat %d, and an evaluation has at most %d", o.Item, o.Config, o.Repeat, xragent.MaxRepeats)
+		}
 		for len(a.by[o.Config]) <= o.Repeat {
 			a.by[o.Config] = append(a.by[o.Config], map[string]*xragent.Outcome{})
 		}

@@ -337,6 +337,7 @@ func TestRefusals(t *testing.T) {
 		"no item has this id":                       {answered("slake_closed/9", Default, 0, true)},
 		"has two outcomes":                          {good, good},
 		"nothing of repeat 0":                       {answered(items[0].ID, Default, 1, true)},
+		"is of repeat 64, and an evaluation has":    {answered(items[0].ID, Default, xragent.MaxRepeats, true)},
 		"undetermined, yet it has an answer":        {{Item: items[0].ID, Config: Default, Undetermined: true, Answer: "A"}},
 		"unparsed, yet it has an answer":            {{Item: items[0].ID, Config: Default, Unparsed: true, Correct: true}},
 		"correct without an answer":                 {{Item: items[0].ID, Config: Default, Correct: true}},
