@@ -10,6 +10,7 @@
 //	go run -C infra/bench ./cmd/bench overhead   workflows around a slow model against a loop
 //	go run -C infra/bench ./cmd/bench manifest   histories and memory at 243,334 images
 //	go run -C infra/bench ./cmd/bench filters    Rad-CoT's filters against Python's difflib
+//	go run -C infra/bench ./cmd/bench rewards    rewards of trajectories against the same rules in Python
 //	go run -C infra/bench ./cmd/bench all        everything, short
 //
 // It exits with 1 if a bar is missed.
@@ -38,6 +39,7 @@ var measurements = []struct {
 }{
 	{"tasks", runTasks}, {"gradient", runGradient}, {"native", runNative}, {"segment", runSegment},
 	{"rss", runRSS}, {"overhead", runOverhead}, {"manifest", runManifest}, {"filters", runFilters},
+	{"rewards", runRewards},
 }
 
 // errMissed says that a bar was missed; the line above it says which.
