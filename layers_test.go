@@ -88,6 +88,7 @@ var layers = []layer{
 	{name: "quiz training", folders: []string{"internal/trainer/quiztraining"},
 		own:    slices.Concat(calls, []string{"internal/trainer", "internal/trainer/quiztraining", "internal/process", "internal/checkpoint", "internal/derive", "artifacts/manifest"}),
 		denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio", "database/sql", "C"}},
+	{name: "learning curves", folders: []string{"internal/report/learning"}, own: append([]string{"internal/report/learning"}, records...), denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio", "net/http", "os/exec", "database/sql", "C"}},
 	{name: "viewcheck", folders: []string{"internal/viewcheck"}, own: append([]string{"internal/viewcheck", "internal/onnx", "internal/strictyaml"}, nouns...), denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio"}},
 }
 
