@@ -155,6 +155,7 @@ func (a *Activities) RegisterGPU(r worker.ActivityRegistry) {
 func (a *Activities) RegisterAsk(r worker.ActivityRegistry) {
 	register(a, r, contract.Ask, a.Ask)
 	register(a, r, contract.Rollout, a.Rollout)
+	register(a, r, contract.RolloutGroup, a.RolloutGroup)
 	register(a, r, contract.BuildCandidate, a.BuildCandidate)
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"cxrepro/artifacts"
 	"cxrepro/experiments"
@@ -31,6 +32,31 @@ func (a *Activities) Rollout(ctx context.Context, in contract.RolloutInput) (con
 		return contract.RolloutResult{}, err
 	}
 	return r.result()
+}
+
+// RolloutGroup runs the draws of one item side by side, each as Rollout does, for a round of
+// training: an activity for each would cost the server of workflows more than asking the policy
+// costs. A group in which one fails is tried again; what the others recorded is found.
+func (a *Activities) RolloutGroup(ctx context.Context, in contract.RolloutGroupInput) (out contract.RolloutGroupResult, err error) {
+	asked, errs := make([]int, in.Size), make([]error, in.Size)
+	var draws sync.WaitGroup
+	for k := range in.Size {
+		draws.Go(func() {
+			one := in.Input
+			one.Draw += k
+			var r contract.RolloutResult
+			r, errs[k] = a.Rollout(ctx, one)
+			asked[k] = r.Asked
+		})
+	}
+	draws.Wait()
+	for k, err := range errs {
+		if err != nil {
+			return out, fmt.Errorf("draw %d of item %d: %w", in.Input.Draw+k, in.Input.Item, err)
+		}
+		out.Asked += asked[k]
+	}
+	return out, nil
 }
 
 // rollout is one rollout as far as it is known.

@@ -213,3 +213,33 @@ func TestRolloutEndings(t *testing.T) {
 		t.Errorf("a rollout without an end: %+v", d)
 	}
 }
+
+// TestRolloutGroup: the draws of an item are asked side by side, one that fails fails the group,
+// and the next attempt asks what is missing.
+func TestRolloutGroup(t *testing.T) {
+	l, in := rolloutLab(t)
+	broken := true
+	s := serve(t, func(_ int, _ *http.Request, body string) reply {
+		if broken && strings.Contains(body, `"seed":17`) {
+			return reply{status: http.StatusServiceUnavailable, body: `{}`}
+		}
+		return reply{text: "<think>clear</think><no_tool/>"}
+	})
+	a := l.worker("one", l.endpoint(s.URL, place{}))
+	group := func() (out contract.RolloutGroupResult, err error) {
+		err = inActivity(a, func(b *askBeat) error {
+			out, err = a.RolloutGroup(b.ctx, contract.RolloutGroupInput{Input: in, Size: 3})
+			return err
+		})
+		return out, err
+	}
+	if out, err := group(); failure(t, err).Type() != contract.ErrTypeUnreachable || !strings.Contains(err.Error(), "draw 3 of item 0") {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	asked := s.requests()
+	broken = false
+	out, err := group()
+	if err != nil || out.Asked != 6 || s.requests() != asked+2 {
+		t.Errorf("%+v, %v: %d requests after %d, of two turns of three draws one draw was missing", out, err, s.requests(), asked)
+	}
+}

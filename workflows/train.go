@@ -103,27 +103,32 @@ func (t *training) round(ctx workflow.Context, run contract.PlannedRun) (contrac
 	return call(ctx, t.in.Common, t.work(), contract.CloseRound, in)
 }
 
-// rollOut runs every draw of every item of a round, a bounded number at a time.
+// rollOut runs every draw of every item of a round, as many groups at a time as the rollouts that
+// may be in hand.
 func (t *training) rollOut(ctx workflow.Context, run contract.PlannedRun, in contract.RoundInput, open contract.OpenRoundResult) error {
 	t.rounded, t.rounds = 0, len(open.Items)*run.Group
-	errs := make([]error, t.rounds)
-	err := each(ctx, t.rounds, t.in.Common.Tuning.Calls.Open, func(ctx workflow.Context, i int) {
-		item, k := i/run.Group, i%run.Group
-		_, errs[i] = rollOut(ctx, t.in.Common, open.Card, contract.RolloutInput{
+	errs := make([]error, len(open.Items))
+	err := each(ctx, len(open.Items), max(1, t.in.Common.Tuning.Calls.Open/run.Group), func(ctx workflow.Context, i int) {
+		errs[i] = rollOutGroup(ctx, t.in.Common, open.Card, contract.RolloutGroupInput{Size: run.Group, Input: contract.RolloutInput{
 			Plan: open.Plan, Questions: open.Questions, Reproduction: in.Reproduction, Policy: open.Policy, Checkpoint: in.Weights, Arm: open.Arm,
-			Item: open.Items[item], Draw: contract.TrainDraw(in.Step, run.Group, k), Budget: t.gate.state.Budget,
-		})
-		t.rounded++
+			Item: open.Items[i], Draw: contract.TrainDraw(in.Step, run.Group, 0), Budget: t.gate.state.Budget,
+		}})
+		t.rounded += run.Group
 	})
 	if err != nil {
 		return err
 	}
 	for i, err := range errs {
 		if err != nil {
-			return fmt.Errorf("rollout %d of step %d: %w", i, in.Step, err)
+			return fmt.Errorf("item %d of step %d: %w", open.Items[i], in.Step, err)
 		}
 	}
 	return nil
+}
+
+// rollOutGroup runs the draws of one item on the queue of their policy.
+func rollOutGroup(ctx workflow.Context, c contract.Common, card string, in contract.RolloutGroupInput) error {
+	return workflow.ExecuteActivity(asking(ctx, c, card), contract.RolloutGroup.Name, in).Get(ctx, nil)
 }
 
 // work is where trainers and what serves their checkpoints run.

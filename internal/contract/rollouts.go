@@ -83,6 +83,17 @@ type RolloutResult struct {
 	Asked int `json:"asked"`
 }
 
+// RolloutGroupInput is the draws [Input.Draw, Input.Draw+Size) of one item, side by side.
+type RolloutGroupInput struct {
+	Input RolloutInput `json:"input"`
+	Size  int          `json:"size"`
+}
+
+// RolloutGroupResult counts what a group asked; the rest is in the records.
+type RolloutGroupResult struct {
+	Asked int `json:"asked"`
+}
+
 // RolloutRange says which rollouts an activity is about.
 type RolloutRange struct {
 	Plan         artifacts.Ref `json:"plan"`
@@ -272,6 +283,7 @@ var (
 	PlanRollouts    = Activity[PlanRolloutsInput, PlanRolloutsResult]{Name: "PlanRollouts"}
 	FindRollouts    = Activity[FindRolloutsInput, FindRolloutsResult]{Name: "FindRollouts"}
 	Rollout         = Activity[RolloutInput, RolloutResult]{Name: "Rollout"}
+	RolloutGroup    = Activity[RolloutGroupInput, RolloutGroupResult]{Name: "RolloutGroup"}
 	CloseRollouts   = Activity[CloseRolloutsInput, RolloutsResult]{Name: "CloseRollouts"}
 	TabulateAgent   = Activity[TabulateAgentInput, TabulateResult]{Name: "TabulateAgent"}
 )
