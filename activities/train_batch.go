@@ -11,6 +11,7 @@ import (
 	"cxrepro/internal/derive"
 	"cxrepro/internal/lvlm/picture"
 	"cxrepro/internal/provenance"
+	"cxrepro/internal/trainer"
 	"cxrepro/internal/xragent"
 )
 
@@ -114,12 +115,15 @@ func (b *batchMaker) group(ctx context.Context, it contract.TrainingItem) error 
 		rewards = append(rewards, s.Reward)
 		b.samples = append(b.samples, s)
 	}
-	for k, v := range xragent.Advantages(rewards, b.run.Scale) {
-		b.samples[first+k].Advantage = v
-	}
 	b.rewards.Groups++
 	if xragent.Degenerate(rewards) {
 		b.rewards.Degenerate++
+	}
+	if b.run.Permute {
+		rewards = trainer.Permuted(rewards, b.run.Seed, b.in.Step, it.ID)
+	}
+	for k, v := range xragent.Advantages(rewards, b.run.Scale) {
+		b.samples[first+k].Advantage = v
 	}
 	return nil
 }

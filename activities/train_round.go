@@ -68,7 +68,10 @@ func (a *Activities) planRun(ctx context.Context, t *contract.Training, run *con
 	spec := trainer.Spec{
 		Trainer: run.Trainer, Recipe: run.Recipe, Image: run.Image, Mode: trainer.Mode(run.Mode), Stage: trainer.Stage(run.Stage), Base: base,
 		Schedule: artifacts.Sum(lines), Steps: run.Steps, Group: run.Group, Updates: run.Updates, SaveEvery: run.SaveEvery, Seed: run.Seed,
-		Reward: run.Reward, GPUs: run.GPUs, Drops: run.Drops, Hyper: run.Hyper,
+		Reward: run.Reward, GPUs: run.GPUs, Drops: run.Drops, Hyper: run.Hyper, Scaled: run.RollsOut() && run.Scale, Permuted: run.RollsOut() && run.Permute,
+	}
+	if run.KeepNear {
+		spec.Reference = base
 	}
 	for _, f := range run.Files {
 		spec.Data = append(spec.Data, trainer.File{Name: f.Name, Digest: f.Ref.Digest, Size: f.Ref.Size})

@@ -84,6 +84,11 @@ type TrainingRun struct {
 	Scale  bool             `json:"scale_rewards"`
 	Reward artifacts.Digest `json:"reward,omitzero"`
 	Hyper  map[string]any   `json:"hyperparameters"`
+	// KeepNear names the weights that the run begins with as the reference of a KL term.
+	KeepNear bool `json:"kl_to_base,omitempty"`
+	// Permute makes a control of the run: advantages are made of rewards that are permuted inside
+	// each group (trainer.Permuted). Rewards stay as they were in records and sums.
+	Permute bool `json:"permute_rewards,omitempty"`
 	// Files are those of the run's folder that are there before the first step.
 	Files []NamedRef `json:"files,omitempty"`
 	// Items are the ids that the schedule deals: of examples, or of questions, whose numbers in

@@ -237,6 +237,35 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
+// TestPermuted: the rewards of a group stay its rewards, in an order that follows from seed, step and
+// item; over many groups a draw's own reward comes back to it one time in four.
+func TestPermuted(t *testing.T) {
+	rewards := []float64{0, 1, 2, 3}
+	own, orders := 0, map[string]bool{}
+	for step := range 400 {
+		got := trainer.Permuted(rewards, 1, step, "item")
+		if again := trainer.Permuted(rewards, 1, step, "item"); !slices.Equal(got, again) {
+			t.Fatalf("step %d: %v, then %v", step, got, again)
+		}
+		for k, v := range got {
+			if v == rewards[k] {
+				own++
+			}
+		}
+		orders[fmt.Sprint(got)] = true
+		if slices.Sort(got); !slices.Equal(got, rewards) {
+			t.Fatalf("step %d: %v are not the group's rewards", step, got)
+		}
+	}
+	if own < 320 || own > 480 || len(orders) != 24 {
+		t.Errorf("%d of 1600 rewards came back to their draw, want about 400; %d of 24 orders", own, len(orders))
+	}
+	if slices.Equal(trainer.Permuted(rewards, 1, 7, "item"), trainer.Permuted(rewards, 1, 7, "other")) &&
+		slices.Equal(trainer.Permuted(rewards, 1, 8, "item"), trainer.Permuted(rewards, 1, 8, "other")) {
+		t.Error("the order does not follow from the item")
+	}
+}
+
 // TestIdentity: every field of a spec makes another run.
 func TestIdentity(t *testing.T) {
 	r := newRig(t, "trl", "honest")
@@ -252,6 +281,7 @@ func TestIdentity(t *testing.T) {
 		"updates": func(s *trainer.Spec) { s.Updates++ }, "save": func(s *trainer.Spec) { s.SaveEvery++ }, "seed": func(s *trainer.Spec) { s.Seed++ },
 		"reward": func(s *trainer.Spec) { s.Reward[0]++ }, "gpus": func(s *trainer.Spec) { s.GPUs++ }, "drops": func(s *trainer.Spec) { s.Drops++ },
 		"hyper": func(s *trainer.Spec) { s.Hyper = map[string]any{"lr": 1e-6} }, "mode": func(s *trainer.Spec) { s.Mode = trainer.PlatformDriven }, "trainer": func(s *trainer.Spec) { s.Trainer = "other" },
+		"scaled": func(s *trainer.Spec) { s.Scaled = true }, "permuted": func(s *trainer.Spec) { s.Permuted = true },
 	} {
 		var s trainer.Spec
 		if err := json.Unmarshal(base, &s); err != nil {

@@ -68,6 +68,10 @@ type Spec struct {
 	Drops int `json:"allowed_drops"`
 	// Hyper are the trainer's own settings.
 	Hyper map[string]any `json:"hyperparameters"`
+	// Scaled and Permuted say how advantages are made of rewards, where we make them: divided by the
+	// group's deviation, and of rewards that are permuted inside the group (Permuted, a control).
+	Scaled   bool `json:"scaled_advantages,omitempty"`
+	Permuted bool `json:"permuted_rewards,omitempty"`
 }
 
 // Identity is the run identity: equal specs are one training.

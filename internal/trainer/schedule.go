@@ -58,13 +58,23 @@ func NewSchedule(items []string, steps, batch int, stream string, seed uint64) (
 	return out, nil
 }
 
-// order is one pass over the items.
-func order(items []string, stream string, seed uint64, pass int) []string {
+// order is one pass over a list.
+func order[T any](list []T, stream string, seed uint64, pass int) []T {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%d", stream, seed, pass))
 	r := rand.New(rand.NewPCG(binary.BigEndian.Uint64(sum[:8]), binary.BigEndian.Uint64(sum[8:16])))
-	out := append([]string{}, items...)
+	out := append([]T{}, list...)
 	r.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
 	return out
+}
+
+// PermutedStream names the order in which the rewards of a control are handed out.
+const PermutedStream = "permuted-rewards"
+
+// Permuted hands the rewards of an item's draws in a step to other draws of it, in an order that
+// follows from PermutedStream, the seed, step and item. It is a control: a policy that is trained on
+// such rewards has nothing to learn from them.
+func Permuted(rewards []float64, seed uint64, step int, item string) []float64 {
+	return order(rewards, PermutedStream+"\x00"+item, seed, step)
 }
 
 // Encode is schedule.jsonl.

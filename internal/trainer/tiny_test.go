@@ -167,8 +167,9 @@ func TestTinyRefuses(t *testing.T) {
 	dir := t.TempDir()
 	start := filepath.Join(dir, "base/checkpoint-0")
 	base := y.must("init", "--seed", "1", "--out", start)
-	y.write(dir, "grpo/plan.json", map[string]any{"schema": 1, "run": "sha256:grpo", "trainer": "tiny", "mode": "platform_driven", "stage": "grpo",
-		"from_step": 0, "to_step": 1, "group_size": 2, "seed": 1, "base": base, "reference": "", "save_every": 1, "hyperparameters": map[string]any{}})
+	plan := map[string]any{"schema": 1, "run": "sha256:grpo", "trainer": "tiny", "mode": "platform_driven", "stage": "grpo",
+		"from_step": 0, "to_step": 1, "group_size": 2, "seed": 1, "base": base, "reference": "", "save_every": 1, "hyperparameters": map[string]any{}}
+	y.write(dir, "grpo/plan.json", plan)
 	y.write(dir, "grpo/schedule.jsonl", map[string]any{"step": 1, "items": []string{"item"}})
 	sample := func(draw int, model string, advantage float64) any {
 		return map[string]any{"schema": 1, "step": 1, "item_id": "item", "draw": draw, "model": model, "images": []string{},
@@ -187,6 +188,14 @@ func TestTinyRefuses(t *testing.T) {
 		y.write(dir, "batch.jsonl", c.lines...)
 		if _, code := y.run("update", "--run", filepath.Join(dir, "grpo"), "--from", start, "--batch", filepath.Join(dir, "batch.jsonl")); code != c.code {
 			t.Errorf("%s: exit %d, want %d", c.name, code, c.code)
+		}
+	}
+	for reference, code := range map[string]int{base: 0, "sha256:other": 4} {
+		plan["run"], plan["reference"] = "sha256:near "+reference, reference
+		y.write(dir, "near/plan.json", plan)
+		y.write(dir, "near/schedule.jsonl", map[string]any{"step": 1, "items": []string{"item"}})
+		if _, got := y.run("update", "--run", filepath.Join(dir, "near"), "--from", start, "--batch", filepath.Join(dir, "batch.jsonl"), "--reference", start); got != code {
+			t.Errorf("reference %s: exit %d, want %d", reference, got, code)
 		}
 	}
 	if err := os.WriteFile(filepath.Join(start, "model.safetensors"), []byte("torn"), 0o644); err != nil {

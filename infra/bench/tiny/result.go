@@ -7,17 +7,17 @@ import (
 	"path/filepath"
 	"strings"
 
-	"cxrepro/internal/stats"
+	"cxrepro/internal/trainer/quiztraining"
 )
 
 // Result is what a run showed.
 type Result struct {
-	Options Options `json:"options"`
-	Weights string  `json:"weights"`
-	Rounds  []Round `json:"rounds"`
-	Base    Score   `json:"base"`
-	SFT     Score   `json:"sft"`
-	GRPO    Score   `json:"grpo"`
+	Options Options            `json:"options"`
+	Weights string             `json:"weights"`
+	Rounds  []Round            `json:"rounds"`
+	Base    quiztraining.Score `json:"base"`
+	SFT     quiztraining.Score `json:"sft"`
+	GRPO    quiztraining.Score `json:"grpo"`
 	// First and Last are mean rewards of the first and the last ten rounds.
 	First float64 `json:"first_ten"`
 	Last  float64 `json:"last_ten"`
@@ -31,34 +31,15 @@ type Result struct {
 }
 
 func (r *Result) finish() {
-	mean := func(list []Round) float64 {
-		sum := 0.0
-		for _, x := range list {
-			sum += x.Reward
-		}
-		return sum / float64(max(1, len(list)))
-	}
-	n := min(10, len(r.Rounds))
-	r.First, r.Last = mean(r.Rounds[:n]), mean(r.Rounds[len(r.Rounds)-n:])
+	r.First, r.Last = r.curve().Ends()
 	r.PSFT, r.PGRPO = test(r.Base, r.SFT), test(r.SFT, r.GRPO)
-	var called, of [2]int
-	for f, x := range r.GRPO.Family {
-		k := 0
-		if f.Tool() != "" {
-			k = 1
-		}
-		called[k] += x.Called
-		of[k] += x.Items
-	}
-	r.Needless, r.Needed = float64(called[0])/float64(max(1, of[0])), float64(called[1])/float64(max(1, of[1]))
+	needed, needless := r.GRPO.Calls()
+	r.Needed, _ = needed.Value()
+	r.Needless, _ = needless.Value()
 }
 
-func test(a, b Score) float64 {
-	var p stats.Paired
-	for i := range a.Correct {
-		p.Add(b.Correct[i], a.Correct[i])
-	}
-	v, _ := p.McNemar()
+func test(a, b quiztraining.Score) float64 {
+	v, _ := b.Against(a).McNemar()
 	return v
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"cxrepro/artifacts"
+	"cxrepro/internal/trainer/quiztraining"
 	"cxrepro/internal/xragent"
 	"cxrepro/internal/xragent/quiz"
 )
@@ -23,8 +24,10 @@ type Options struct {
 	Set, Out, Python, Trainer           string
 	Seed                                uint64
 	Examples, SFTSteps, Rounds, HeldOut int
-	SFTRate, Rate                       float64
+	SFTRate, Rate, KL                   float64
 	Scale, Permute                      bool
+	// Teacher writes the examples.
+	Teacher quiz.Teacher
 	// Taught is a checkpoint that SFT gave before; empty trains one.
 	Taught string
 }
@@ -90,7 +93,7 @@ func Run(ctx context.Context, o Options) error {
 	if res.SFT, err = r.evaluate(ctx, taught); err != nil {
 		return err
 	}
-	clock(fmt.Sprintf("base %s\n          SFT  %s", res.Base, res.SFT))
+	clock(fmt.Sprintf("base %s\n          SFT  %s", printed(res.Base), printed(res.SFT)))
 	last, err := r.grpo(ctx, taught, &res)
 	if err != nil {
 		return err
@@ -101,7 +104,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	res.Weights = last
 	res.finish()
-	clock("GRPO " + res.GRPO.String())
+	clock("GRPO " + printed(res.GRPO))
 	fmt.Print(res)
 	return res.write(o.Out)
 }
@@ -121,13 +124,13 @@ func (r *runner) python(ctx context.Context, args ...string) (string, error) {
 
 // plan writes plan.json and schedule.jsonl of a stage.
 func (r *runner) plan(stage, base string, schedule [][]string, hyper map[string]any, every int) error {
-	group := draws
+	group, reference := draws, base
 	if stage == "sft" {
-		group = 1
+		group, reference = 1, ""
 	}
 	run := artifacts.Sum(fmt.Append(nil, stage, base, schedule, hyper)).String()
 	body, err := json.MarshalIndent(map[string]any{"schema": 1, "run": run, "trainer": "tiny", "mode": "platform_driven", "stage": stage, "from_step": 0,
-		"to_step": len(schedule), "group_size": group, "seed": r.o.Seed, "base": base, "reference": "", "save_every": every, "hyperparameters": hyper}, "", " ")
+		"to_step": len(schedule), "group_size": group, "seed": r.o.Seed, "base": base, "reference": reference, "save_every": every, "hyperparameters": hyper}, "", " ")
 	if err != nil {
 		return err
 	}
@@ -176,14 +179,14 @@ func names(steps [][]int, name func(int) string) [][]string {
 }
 
 // written turns a rollout into a line, and keeps its pictures below the stage's folder.
-func (r *runner) written(stage string, t quiz.Table, p quiz.Played, png []byte) (line, error) {
+func (r *runner) written(stage string, t quiztraining.Laid, p quiz.Played) (line, error) {
 	c, err := Agent.Conversation(p.Rollout)
 	if err != nil {
 		return line{}, err
 	}
 	l := line{Messages: c.Messages, Images: []string{}}
 	for _, ref := range c.Images {
-		data := png
+		data := t.PNG
 		if crop, ok := p.Crops[ref.Digest]; ok {
 			data = crop
 		}
@@ -214,19 +217,19 @@ func (r *runner) taught(ctx context.Context, base string) (string, error) {
 func (r *runner) sft(ctx context.Context, base string) (string, error) {
 	n := r.o.Examples
 	name := func(e int) string {
-		return fmt.Sprintf("%s#%d", r.train.Table(e%r.train.Len()).Item.ID, e/r.train.Len())
+		return fmt.Sprintf("%s#%d", r.train.Laid(e%r.train.Len()).Item.ID, e/r.train.Len())
 	}
 	steps := r.deal(1, n, r.o.SFTSteps, examplesAStep)
 	if err := r.plan("sft", base, names(steps, name), map[string]any{"learning_rate": r.o.SFTRate}, 100); err != nil {
 		return "", err
 	}
-	teacher, right := quiz.DefaultTeacher(), 0
+	right := 0
 	var out bytes.Buffer
 	for e := range n {
 		i, draw := e%r.train.Len(), e/r.train.Len()
-		t, s := r.train.Table(i), r.train.Studies[i/4]
+		t, s := r.train.Laid(i), r.train.Studies[i/4]
 		p, err := t.Play(func(p quiz.Played, step xragent.Step) (xragent.Turn, error) {
-			return teacher.Turn(s, quiz.Families()[i%4], draw, p.Rollout, step)
+			return r.o.Teacher.Turn(s, quiz.Families()[i%4], draw, p.Rollout, step)
 		})
 		if err != nil {
 			return "", err
@@ -234,7 +237,7 @@ func (r *runner) sft(ctx context.Context, base string) (string, error) {
 		if xragent.Judge(Agent.Trajectory(p.Rollout), xragent.DefaultPhrases()).Correct {
 			right++
 		}
-		l, err := r.written("sft", t, p, s.PNG)
+		l, err := r.written("sft", t, p)
 		if err != nil {
 			return "", err
 		}
@@ -255,7 +258,7 @@ func (r *runner) sft(ctx context.Context, base string) (string, error) {
 // grpo plays, scores and updates round by round.
 func (r *runner) grpo(ctx context.Context, base string, res *Result) (string, error) {
 	steps := r.deal(2, r.train.Len(), r.o.Rounds, items)
-	if err := r.plan("grpo", base, names(steps, func(i int) string { return r.train.Table(i).Item.ID }), map[string]any{"learning_rate": r.o.Rate}, 1); err != nil {
+	if err := r.plan("grpo", base, names(steps, func(i int) string { return r.train.Laid(i).Item.ID }), map[string]any{"learning_rate": r.o.Rate, "kl": r.o.KL}, 1); err != nil {
 		return "", err
 	}
 	from := r.o.Taught
@@ -280,7 +283,7 @@ func (r *runner) grpo(ctx context.Context, base string, res *Result) (string, er
 			return "", err
 		}
 		start := time.Now()
-		if model, err = r.python(ctx, "update", "--run", r.path("grpo"), "--from", from, "--batch", batch); err != nil {
+		if model, err = r.python(ctx, "update", "--run", r.path("grpo"), "--from", from, "--batch", batch, "--reference", r.o.Taught); err != nil {
 			return "", err
 		}
 		from = filepath.Join(r.path("grpo"), fmt.Sprintf("checkpoints/checkpoint-%d", k+1))

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"cxrepro/internal/cxr"
+	"cxrepro/internal/trainer/quiztraining"
 	"cxrepro/internal/xragent"
 	"cxrepro/internal/xragent/quiz"
 )
@@ -116,9 +117,11 @@ var Agent = xragent.Agent{Profile: xragent.ProfileCalibrated}
 // Len is the number of items; they count by picture, then by family.
 func (s *Set) Len() int { return 4 * len(s.Studies) }
 
-// Table lays out item i.
-func (s *Set) Table(i int) quiz.Table {
+// Laid lays out item i.
+func (s *Set) Laid(i int) quiztraining.Laid {
 	k := i / 4
-	return quiz.Table{Agent: Agent, Item: s.Studies[k].Items[i%4], Picture: s.Pictures[k], Bundle: s.Bundles[k],
-		Cut: func(box [4]int) ([]byte, [4]int, error) { return s.cut(k, box) }}
+	return quiztraining.Laid{Family: quiz.Families()[i%4], PNG: s.Studies[k].PNG, Table: quiz.Table{
+		Agent: Agent, Item: s.Studies[k].Items[i%4], Picture: s.Pictures[k], Bundle: s.Bundles[k],
+		Cut: func(box [4]int) ([]byte, [4]int, error) { return s.cut(k, box) },
+	}}
 }

@@ -30,6 +30,7 @@ def main():
         v.add_argument("--attempt", type=int, default=1)
         if name == "update":
             v.add_argument("--batch", required=True, help="scored samples of one step")
+            v.add_argument("--reference", help="checkpoint that the policy is kept near, if the plan names a reference")
         else:
             v.add_argument("--data", help="examples (default: RUN/examples.jsonl)")
     v = verbs.add_parser("serve", help="answer chat completions as any complete checkpoint")

@@ -146,3 +146,10 @@ def clipped(logp, old, advantage, clip, tokens):
     plain, held = ratio * advantage, np.clip(ratio, 1 - clip, 1 + clip) * advantage
     loss = -np.minimum(plain, held).sum() / tokens
     return loss, (-np.where(plain <= held, plain, 0) / tokens).astype(logp.dtype)
+
+
+def kept_near(logp, reference, weight, tokens):
+    """The penalty for leaving the reference policy, and its gradient: the estimate of their KL
+    divergence from what was drawn that is never negative, exp(d) - d - 1 with d = reference - logp."""
+    d = reference - logp
+    return weight * (np.exp(d) - d - 1).sum() / tokens, (weight * (1 - np.exp(d)) / tokens).astype(logp.dtype)

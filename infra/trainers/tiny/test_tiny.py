@@ -66,6 +66,14 @@ class Gradients(unittest.TestCase):
         loss = lambda lp: policy.clipped(lp, old, advantage, 0.2, 50)
         self.hold(lambda: loss(self.batch.evaluate(self.w)[0])[0], self.batch.gradient(self.w, kept, loss(logp)[1]))
 
+    def test_kept_near_the_reference(self):
+        logp, kept = self.batch.evaluate(self.w)
+        near = logp + np.random.default_rng(4).choice([-0.6, -0.1, 0, 0.2, 0.5], len(logp))
+        cost = lambda lp: policy.kept_near(lp, near, 0.3, 50)
+        self.assertGreater(cost(logp)[0], 0)
+        self.assertEqual(cost(near)[0], 0)
+        self.hold(lambda: cost(self.batch.evaluate(self.w)[0])[0], self.batch.gradient(self.w, kept, cost(logp)[1]))
+
     def test_size(self):
         self.doCleanups()
         self.assertLess(sum(v.size for v in policy.fresh(1).values()), 10 ** 5)

@@ -11,7 +11,7 @@ import policy
 import words
 
 SFT = {"learning_rate": 1.2e-2, "warmup_steps": 20, "final_share": 0.05, "weight_decay": 0.0}
-GRPO = {"learning_rate": 1.5e-3, "final_share": 0.3, "clip": 0.2, "minibatch_items": 8}
+GRPO = {"learning_rate": 3e-3, "final_share": 0.3, "clip": 0.2, "minibatch_items": 8, "kl": 0.01}
 
 
 def init(a):
@@ -96,13 +96,14 @@ def update(a):
     check(plan, lines, step, start.digest)
     reader, group, s = Reader(a.run), plan.plan["group_size"], plan.set
     adam, total = Adam(start.weights, moments, count), 0.0
+    held = reference(plan, a.reference)
     old_weights, size = dict(adam.w), s["minibatch_items"] * group
     rate = s["learning_rate"] * (1 - (1 - s["final_share"]) * (step - 1) / plan.plan["to_step"])
     for lo in range(0, len(lines), size):
         part = lines[lo:lo + size]
         pairs = [(reader.sequence(e), e["advantage"]) for e in part]
         tokens = int(sum(q.trained.sum() for q, _ in pairs))
-        pairs = [(q, v) for q, v in pairs if v != 0 and q.trained.any()]  # others have no gradient
+        pairs = [(q, v) for q, v in pairs if (held or v != 0) and q.trained.any()]  # others have no gradient
         gradient = {k: np.zeros_like(v) for k, v in adam.w.items()}
         if pairs:
             batch = policy.Batch([q for q, _ in pairs])
@@ -110,12 +111,26 @@ def update(a):
             logp, kept = batch.evaluate(adam.w)
             old = logp if lo == 0 else batch.evaluate(old_weights)[0]
             loss, dlog = policy.clipped(logp, old, advantage, np.float32(s["clip"]), tokens)
+            if held:
+                cost, away = policy.kept_near(logp, batch.evaluate(held)[0], np.float32(s["kl"]), tokens)
+                loss, dlog = loss + cost, dlog + away
             gradient = batch.gradient(adam.w, kept, dlog)
             total += float(loss)
         adam.step(gradient, rate)  # every minibatch counts as a step of the optimizer
     files.save(plan.checkpoint(step), adam.w, adam.moments(), plan.state(step, adam.n, start.digest))
     event(plan, a.attempt, step, adam, plan.schedule[step], len(lines), total, sum(e["reward"] for e in lines))
     print(files.digest(files.pack(adam.w)))
+
+
+def reference(plan, folder):
+    """Weights that the policy is kept near, None without a term for it."""
+    want = plan.plan.get("reference")
+    if not want:
+        return None
+    held = files.Checkpoint(folder) if folder else None
+    if held is None or held.digest != want:
+        raise files.Contradiction(f"plan.json: reference {want} is not the checkpoint of --reference, {folder}")
+    return held.weights
 
 
 def check(plan, lines, step, generated_by):

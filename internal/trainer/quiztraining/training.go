@@ -51,6 +51,9 @@ type Options struct {
 	// Seed decides weights, pictures, order and sampling. The rest, such as learning rates, are
 	// the trainer's own defaults, which its recipe's digest covers.
 	Seed uint64
+	// Scale divides advantages by the group's deviation; Permute makes a control, whose rewards are
+	// permuted inside each group.
+	Scale, Permute bool
 }
 
 // Measured are the numbers that docs/tiny-policy.md reports.
@@ -90,7 +93,7 @@ func Put(ctx context.Context, o Options) (contract.Training, artifacts.Ref, erro
 	sft.Stage, sft.Steps, sft.Group, sft.Updates, sft.SaveEvery, sft.Segment = string(trainer.SFT), o.Steps, 1, 1, saveEvery, o.Steps
 	sft.Trained, sft.Files = q.trained, q.files
 	grpo.Stage, grpo.Steps, grpo.Group, grpo.Updates, grpo.SaveEvery, grpo.Segment = string(trainer.GRPO), o.Rounds, group, updates, 1, 1
-	grpo.Reward = artifacts.Sum(reward)
+	grpo.Reward, grpo.KeepNear, grpo.Scale, grpo.Permute = artifacts.Sum(reward), true, o.Scale, o.Permute
 	t.Runs = []contract.TrainingRun{sft, grpo}
 	ref, err := put(ctx, store, t, contract.TrainingMediaType)
 	return t, ref, err

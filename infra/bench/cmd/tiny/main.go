@@ -31,7 +31,7 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	o := tiny.Options{}
+	o := tiny.Options{Teacher: quiz.DefaultTeacher()}
 	draw := flag.Bool("draw", false, "only draw the question set")
 	pictures := flag.Int("pictures", 500, "pictures of each split, with --draw")
 	setSeed := flag.Uint64("set-seed", 1, "seed of the question set, with --draw")
@@ -41,10 +41,13 @@ func run(ctx context.Context) error {
 	flag.StringVar(&o.Trainer, "trainer", "../trainers/tiny", "folder of the trainer")
 	flag.Uint64Var(&o.Seed, "seed", 1, "seed of weights, schedule and draws")
 	flag.IntVar(&o.Examples, "examples", 2000, "examples of the teacher, draw after draw over the items")
+	flag.Float64Var(&o.Teacher.Uses, "uses", o.Teacher.Uses, "how often the teacher calls a tool that is needed")
+	flag.Float64Var(&o.Teacher.Wastes, "wastes", o.Teacher.Wastes, "how often it calls one that is not")
 	flag.IntVar(&o.SFTSteps, "sft-steps", 700, "steps of SFT, 16 examples each")
 	flag.IntVar(&o.Rounds, "rounds", 100, "rounds of GRPO, 16 items of 4 draws each")
 	flag.Float64Var(&o.SFTRate, "sft-rate", 1.2e-2, "learning rate of SFT")
-	flag.Float64Var(&o.Rate, "rate", 1.5e-3, "learning rate of GRPO")
+	flag.Float64Var(&o.Rate, "rate", 3e-3, "learning rate of GRPO")
+	flag.Float64Var(&o.KL, "kl", 0.01, "weight of the KL term that keeps GRPO near what SFT gave")
 	flag.BoolVar(&o.Scale, "scale", false, "scale advantages by the group's deviation")
 	flag.BoolVar(&o.Permute, "permute", false, "permute rewards inside each group")
 	flag.IntVar(&o.HeldOut, "held-out", 2000, "held-out items that are evaluated")
