@@ -38,7 +38,7 @@ var exact = map[string]bool{"net": true, "os": true, "log": true, "math/rand": t
 var nouns = []string{
 	"artifacts", "internal/geom", "internal/mask", "internal/anatomy", "internal/cxr",
 	"internal/answer", "internal/dialogue", "internal/stats", "internal/report",
-	"internal/provenance", "internal/datause", "internal/lvlm", "internal/spelling",
+	"internal/provenance", "internal/datause", "internal/lvlm", "internal/spelling", "internal/jsonscan",
 }
 
 var domain = []string{
@@ -59,7 +59,7 @@ var layers = []layer{
 	{name: "nouns", folders: nouns, own: nouns, denied: pure},
 	{name: "domain", folders: domain, own: append(append([]string{}, nouns...), domain...), denied: pure},
 	{name: "store adapters", folders: []string{"artifacts/dirstore", "artifacts/memstore", "artifacts/s3store", "artifacts/miniostore", "artifacts/faultstore", "artifacts/overlaystore"},
-		own: []string{"artifacts", "artifacts/", "internal/datause"}, denied: []string{"go.temporal.io"}},
+		own: []string{"artifacts", "artifacts/", "internal/datause", "internal/jsonscan"}, denied: []string{"go.temporal.io"}},
 	{name: "derivations", folders: []string{"internal/derive"}, own: slices.Concat(calls, []string{"artifacts/manifest"}),
 		denied: []string{"go.temporal.io", "github.com/aws", "github.com/minio", "net/http", "database/sql"}},
 	{name: "plan", folders: []string{"internal/plan"}, own: slices.Concat(calls, []string{"artifacts/manifest", "internal/derive", "internal/catalog"}),

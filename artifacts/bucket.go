@@ -87,6 +87,15 @@ type WholeReader interface {
 	ReadWhole(ctx context.Context, name string) ([]byte, error)
 }
 
+// ReadWhole reads a small object as quickly as a bucket can.
+func ReadWhole(ctx context.Context, from Bucket, name string) ([]byte, error) {
+	if r, ok := from.(WholeReader); ok {
+		return r.ReadWhole(ctx, name)
+	}
+	data, _, err := from.Read(ctx, name)
+	return data, err
+}
+
 // Upload is a multipart upload that was begun and not completed.
 type Upload struct {
 	Name    string

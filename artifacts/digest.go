@@ -43,19 +43,33 @@ func (d *Digest) parseHex(s string) error {
 	if len(s) != 2*len(d) {
 		return fmt.Errorf("%d digits, want %d", len(s), 2*len(d))
 	}
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return fmt.Errorf("character %q at %d is not a lower-case hexadecimal digit", c, i)
+	for i := range d {
+		high, low := hexValue[s[2*i]], hexValue[s[2*i+1]]
+		if high|low > 15 {
+			at := 2 * i
+			if high <= 15 {
+				at++
+			}
+			return fmt.Errorf("character %q at %d is not a lower-case hexadecimal digit", s[at], at)
 		}
-	}
-	if _, err := hex.Decode(d[:], []byte(s)); err != nil {
-		return err
+		d[i] = high<<4 | low
 	}
 	if d.IsZero() {
 		return fmt.Errorf("the zero digest is no digest of anything")
 	}
 	return nil
 }
+
+// hexValue is what a lower-case hexadecimal digit stands for, 255 for any other byte.
+var hexValue = func() (values [256]byte) {
+	for c := range values {
+		values[c] = 255
+	}
+	for i, c := range []byte("0123456789abcdef") {
+		values[c] = byte(i)
+	}
+	return values
+}()
 
 // String returns the text form.
 func (d Digest) String() string { return digestPrefix + d.Hex() }

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"cxrepro/internal/jsonscan"
 )
 
 // indexEntry is the stored form of a Record: canonical JSON. The first format is a few
@@ -45,6 +47,13 @@ func encodeEntry(rec Record) ([]byte, error) {
 
 // decodeEntry reads what encodeEntry wrote; ok is false for anything else.
 func decodeEntry(data []byte, key Key) (rec Record, ok bool) {
+	if rec, ok = decodeInline(data, key); ok {
+		return rec, true
+	}
+	return decodeAny(data, key)
+}
+
+func decodeAny(data []byte, key Key) (rec Record, ok bool) {
 	var e indexEntry
 	if err := json.Unmarshal(data, &e); err != nil || e.Key != key || e.Result.IsZero() {
 		return Record{}, false
@@ -57,6 +66,52 @@ func decodeEntry(data []byte, key Key) (rec Record, ok bool) {
 		return rec, checkInline(rec) == nil
 	}
 	return Record{}, false
+}
+
+// decodeInline is decodeEntry of an entry that carries its statement, in the form that
+// encodeEntry gives it: the statement is known by its digest, so it is not looked into. ok is
+// false for anything else, damaged or not.
+func decodeInline(data []byte, key Key) (rec Record, ok bool) {
+	const head = `{"format":"` + inlineFormat + `","inline":`
+	if !bytes.HasPrefix(data, []byte(head)) {
+		return Record{}, false
+	}
+	cut := bytes.LastIndex(data, []byte(`,"key":"`+key.String()+`","result":{"`))
+	if cut < len(head) {
+		return Record{}, false
+	}
+	rec.Inline = data[len(head):cut:cut]
+	r := jsonscan.New(append([]byte("{"), data[cut+1:]...))
+	good := true
+	r.Object(func(name []byte) {
+		switch string(name) {
+		case "key":
+			good = good && rec.Key.UnmarshalText(r.Text()) == nil
+		case "result":
+			good = readRef(r, &rec.Result) && good
+		case "statement":
+			good = readRef(r, &rec.Statement) && good
+		case "format", "inline":
+			good = false // twice
+		}
+	})
+	return rec, good && r.Done() && rec.Key == key && !rec.Result.IsZero() && checkInline(rec) == nil
+}
+
+// readRef reads a ref; false where its digest is none.
+func readRef(r *jsonscan.Reader, to *Ref) (good bool) {
+	good = true
+	r.Object(func(name []byte) {
+		switch string(name) {
+		case "digest":
+			good = to.Digest.UnmarshalText(r.Text()) == nil
+		case "size":
+			to.Size = r.Int()
+		case "media_type":
+			to.MediaType = string(r.Text())
+		}
+	})
+	return good
 }
 
 // Conflict is the stored form of a differing second result.
@@ -101,17 +156,23 @@ func (r *Repository) lookup(ctx context.Context, key Key) (Record, Info, error) 
 // readEntry returns the entry as written, whether or not its blob is there.
 func (r *Repository) readEntry(ctx context.Context, key Key) (Record, Info, error) {
 	data, info, err := r.bucket.Read(ctx, indexName(key))
+	rec, err := r.entryOf(data, err, key)
+	return rec, info, err
+}
+
+// entryOf is the record of an entry that was read, or not.
+func (r *Repository) entryOf(data []byte, err error, key Key) (Record, error) {
 	if errors.Is(err, ErrNotFound) {
-		return Record{}, info, &MissError{Key: key, Reason: MissNoEntry}
+		return Record{}, &MissError{Key: key, Reason: MissNoEntry}
 	}
 	if err != nil {
-		return Record{}, info, fmt.Errorf("look up %s: %w", key.Short(), err)
+		return Record{}, fmt.Errorf("look up %s: %w", key.Short(), err)
 	}
 	rec, ok := decodeEntry(data, key)
 	if !ok {
-		return Record{}, info, &MissError{Key: key, Reason: MissEntryDamaged}
+		return Record{}, &MissError{Key: key, Reason: MissEntryDamaged}
 	}
-	return rec, info, nil
+	return rec, nil
 }
 
 // Commit makes rec the key's record, if it has none.
@@ -267,6 +328,6 @@ func (r *Repository) Keys(ctx context.Context, step string, fn func(Key, Info) e
 // Entry returns the key's record as written, without looking for its blob. Errors:
 // *MissError.
 func (r *Repository) Entry(ctx context.Context, key Key) (Record, error) {
-	rec, _, err := r.readEntry(ctx, key)
-	return rec, err
+	data, err := ReadWhole(ctx, r.bucket, indexName(key))
+	return r.entryOf(data, err, key)
 }

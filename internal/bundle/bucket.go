@@ -105,22 +105,13 @@ func (b *Bucket) ReadWhole(ctx context.Context, name string) ([]byte, error) {
 		if b.from(name) == nil {
 			return nil, b.fail("read", name, artifacts.ErrNotFound)
 		}
-		return readWhole(ctx, b.under, name)
+		return artifacts.ReadWhole(ctx, b.under, name)
 	}
 	data := make([]byte, s.Size())
 	if _, err := io.ReadFull(s, data); err != nil {
 		return nil, b.fail("read", name, err)
 	}
 	return data, ctx.Err()
-}
-
-// readWhole reads an object as quickly as a bucket can.
-func readWhole(ctx context.Context, from artifacts.Bucket, name string) ([]byte, error) {
-	if r, ok := from.(artifacts.WholeReader); ok {
-		return r.ReadWhole(ctx, name)
-	}
-	data, _, err := from.Read(ctx, name)
-	return data, err
 }
 
 // Stat describes an object.

@@ -94,7 +94,7 @@ func digestOf(ctx context.Context, from artifacts.Bucket, object string, expecte
 		expected = info.Size
 	}
 	if expected <= wholeBytes {
-		data, err := readWhole(ctx, from, object)
+		data, err := artifacts.ReadWhole(ctx, from, object)
 		return sha256.Sum256(data), int64(len(data)), err
 	}
 	body, _, err := from.Open(ctx, object)

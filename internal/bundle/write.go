@@ -133,7 +133,7 @@ func writeObjects(ctx context.Context, w *Writer, c *Contents, out *Written) err
 
 func writeObject(ctx context.Context, w *Writer, from artifacts.Bucket, l Leaf) error {
 	if l.Size <= wholeBytes {
-		data, err := readWhole(ctx, from, l.Object)
+		data, err := artifacts.ReadWhole(ctx, from, l.Object)
 		if err != nil {
 			return err
 		}

@@ -28,8 +28,8 @@ func (c *Catalog) Fill(ctx context.Context, rows []Filled) error {
 		n := min(len(rows), entriesAtOnce)
 		b := newBatch()
 		for _, r := range rows[:n] {
-			b.steps = append(b.steps, []any{b.digest(r.Key.Digest), b.name(r.Key.Step), 0, int64(0), b.digest(r.Result.Digest), r.Result.Size, b.name(r.Result.MediaType),
-				b.digest(r.Result.Digest), b.name(r.Reproduction), int64(0), int64(0), 1, int64(0), nanos(r.Started), nanos(r.Finished)})
+			b.steps = append(b.steps, stepRow{b.digest(r.Key.Digest), b.name(r.Key.Step), 0, 0, b.digest(r.Result.Digest), r.Result.Size, b.name(r.Result.MediaType),
+				b.digest(r.Result.Digest), b.name(r.Reproduction), 0, 0, 1, 0, nanos(r.Started), nanos(r.Finished)})
 		}
 		rows, err = rows[n:], l.write(ctx, b)
 	}

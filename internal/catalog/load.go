@@ -1,104 +1,99 @@
 package catalog
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
-
-	"cxrepro/artifacts"
 )
 
-// rowsAtOnce is how many rows one INSERT carries.
-const rowsAtOnce = 64
+// valuesAtOnce is how many values one INSERT carries.
+const valuesAtOnce = 960
 
 // loader writes rows in one transaction.
 type loader struct {
 	tx       *sql.Tx
 	prepared map[string]*sql.Stmt
+	inserts  map[shape]string
+	args     []any
 }
 
-func newLoader(tx *sql.Tx) *loader { return &loader{tx: tx, prepared: map[string]*sql.Stmt{}} }
+// shape is what an INSERT's text depends on.
+type shape struct {
+	table string
+	rows  int
+}
+
+func newLoader(tx *sql.Tx) *loader {
+	return &loader{tx: tx, prepared: map[string]*sql.Stmt{}, inserts: map[shape]string{}}
+}
 
 // write writes a batch's rows in the order of their numbers, which keeps the tables' pages
 // close to each other.
 func (l *loader) write(ctx context.Context, b *batch) error {
-	digests := make([]artifacts.Digest, 0, len(b.digests))
-	for d := range b.digests {
-		digests = append(digests, d)
-	}
-	slices.SortFunc(digests, func(x, y artifacts.Digest) int { return cmp.Compare(number(x), number(y)) })
-	rows := make([][]any, 0, len(digests))
-	for _, d := range digests {
-		rows = append(rows, []any{number(d), bytes.Clone(d[:]), 0})
-	}
-	const clash = ` ON CONFLICT (id) DO UPDATE SET clash = 1 WHERE `
-	if err := l.insert(ctx, "digests", rows, clash+`digests.digest <> excluded.digest`); err != nil {
+	const clash, known = ` ON CONFLICT (id) DO UPDATE SET clash = 1 WHERE `, ` ON CONFLICT DO NOTHING`
+	if err := l.forget(ctx, b.again); err != nil {
 		return err
 	}
-	rows = rows[:0]
-	for s := range b.names {
-		rows = append(rows, []any{nameNumber(s), s, 0})
+	b.sort()
+	names, values, blobs := slices.Collect(maps.Keys(b.names)), slices.Collect(maps.Values(b.known)), slices.Collect(maps.Values(b.blobs))
+	for _, table := range []struct {
+		name, suffix string
+		columns, n   int
+		row          func(args []any, i int) []any
+	}{
+		{"digests", clash + `digests.digest <> excluded.digest`, 3, len(b.digests), func(args []any, i int) []any {
+			return append(args, number(b.digests[i]), b.digests[i][:], 0)
+		}},
+		{"names", clash + `names.name <> excluded.name`, 3, len(names), func(args []any, i int) []any { return append(args, b.names[names[i]], names[i], 0) }},
+		{"steps", ``, len(stepRow{}), len(b.steps), func(args []any, i int) []any { return appendRow(args, b.steps[i][:]) }},
+		{"calls", ``, len(callRow{}), len(b.calls), func(args []any, i int) []any { return appendRow(args, b.calls[i][:]) }},
+		{"links", known, 4, len(b.links), func(args []any, i int) []any {
+			k := &b.links[i]
+			return append(args, k.src, k.dst, k.via, k.name)
+		}},
+		{"parameters", known, 3, len(values), func(args []any, i int) []any {
+			return append(args, number(values[i].Digest), nameNumber(values[i].Name), values[i].Value)
+		}},
+		{"blobs", known, 3, len(blobs), func(args []any, i int) []any {
+			return append(args, number(blobs[i].Digest), blobs[i].Size, b.name(blobs[i].MediaType))
+		}},
+		{"documents", known, 1, len(b.documents), func(args []any, i int) []any { return append(args, number(b.documents[i].Digest)) }},
+	} {
+		if err := l.insert(ctx, table.name, table.suffix, table.columns, table.n, table.row); err != nil {
+			return fmt.Errorf("%s: %w", table.name, err)
+		}
 	}
-	if err := l.insert(ctx, "names", rows, clash+`names.name <> excluded.name`); err != nil {
-		return err
-	}
-	byKey := func(x, y []any) int { return cmp.Compare(x[0].(int64), y[0].(int64)) }
-	slices.SortFunc(b.steps, byKey)
-	slices.SortFunc(b.calls, byKey)
-	if err := l.insert(ctx, "steps", b.steps, ``); err != nil {
-		return err
-	}
-	if err := l.insert(ctx, "calls", b.calls, ``); err != nil {
-		return err
-	}
-	links := make([]link, 0, len(b.links))
-	for k := range b.links {
-		links = append(links, k)
-	}
-	slices.SortFunc(links, func(x, y link) int {
-		return cmp.Or(cmp.Compare(x.src, y.src), cmp.Compare(x.dst, y.dst), cmp.Compare(x.via, y.via))
-	})
-	rows = make([][]any, 0, len(links))
-	for _, k := range links {
-		rows = append(rows, []any{k.src, k.dst, k.via, k.name})
-	}
-	if err := l.insert(ctx, "links", rows, ` ON CONFLICT DO NOTHING`); err != nil {
-		return err
-	}
-	rows = rows[:0]
-	for d, p := range b.known {
-		rows = append(rows, []any{number(d), nameNumber(p.Name), p.Value})
-	}
-	if err := l.insert(ctx, "parameters", rows, ` ON CONFLICT DO NOTHING`); err != nil {
-		return err
-	}
-	rows = rows[:0]
-	for d, r := range b.blobs {
-		rows = append(rows, []any{number(d), r.Size, nameNumber(r.MediaType)})
-	}
-	if err := l.insert(ctx, "blobs", rows, ` ON CONFLICT DO NOTHING`); err != nil {
-		return err
-	}
-	rows = rows[:0]
-	for _, r := range b.documents {
-		rows = append(rows, []any{number(r.Digest)})
-	}
-	return l.insert(ctx, "documents", rows, ` ON CONFLICT DO NOTHING`)
+	return nil
 }
 
-func (l *loader) insert(ctx context.Context, table string, rows [][]any, suffix string) error {
-	for chunk := range slices.Chunk(rows, rowsAtOnce) {
-		args := make([]any, 0, len(chunk)*len(chunk[0]))
-		for _, row := range chunk {
-			args = append(args, row...)
+func appendRow(args []any, row []int64) []any {
+	for _, v := range row {
+		args = append(args, v)
+	}
+	return args
+}
+
+// insert writes n rows, of which row appends the i-th.
+func (l *loader) insert(ctx context.Context, table, suffix string, columns, n int, row func(args []any, i int) []any) error {
+	most := valuesAtOnce / columns
+	for from := 0; from < n; from += most {
+		to := min(from+most, n)
+		l.args = l.args[:0]
+		for i := from; i < to; i++ {
+			l.args = row(l.args, i)
 		}
-		if err := l.exec(ctx, `INSERT INTO `+table+` VALUES `+places(len(chunk), len(chunk[0]))+suffix, args...); err != nil {
-			return fmt.Errorf("%s: %w", table, err)
+		shape := shape{table, to - from}
+		query, ok := l.inserts[shape]
+		if !ok {
+			query = `INSERT INTO ` + table + ` VALUES ` + places(to-from, columns) + suffix
+			l.inserts[shape] = query
+		}
+		if err := l.exec(ctx, query, l.args...); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -122,7 +122,7 @@ func (c pgConn) QueryContext(ctx context.Context, query string, args []driver.Na
 
 // types are column types as PostgreSQL calls them. Texts are compared byte by byte, as
 // SQLite does, whatever language the database speaks.
-var types = strings.NewReplacer(" BLOB", " BYTEA", " TEXT", ` TEXT COLLATE "C"`)
+var types = strings.NewReplacer(" BLOB", " BYTEA", " TEXT", ` TEXT COLLATE "C"`, "INTEGER PRIMARY KEY", "BIGINT PRIMARY KEY", " WITHOUT ROWID", "")
 
 // spell writes a statement as PostgreSQL reads it: $1 for each ?, $2 for ?2, and its types.
 func spell(query string) string {

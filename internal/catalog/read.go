@@ -14,57 +14,67 @@ import (
 	"cxrepro/artifacts"
 )
 
-// entriesAtOnce is how many entries are written together.
-const entriesAtOnce = 4096
+// Bounds of what is written together, and of what a reader gathers before it hands it over.
+const (
+	entriesAtOnce = 16384
+	handedOver    = 256
+)
 
-// fresh is an entry or a document on its way through a reader.
+// fresh is an entry or a document on its way to a reader. There may be millions, so it is small.
 type fresh struct {
-	entry entry
-	// doc and refs are set for documents.
-	doc  artifacts.Ref
-	refs []artifacts.Ref
+	key      artifacts.Key
+	modified int64
+	// again is true where the tables have rows of the key already.
+	again bool
+	// removed is set for entries that garbage collection removed, doc for documents.
+	removed *artifacts.Tombstone
+	doc     *artifacts.Ref
 }
 
-// pass reads what feed hands out with several readers and writes the rows in batches. feed
-// runs in a goroutine of its own; a read that returns false adds nothing.
-func (b *builder) pass(ctx context.Context, feed func(ctx context.Context, out chan<- fresh) error, read func(ctx context.Context, f *fresh) (bool, error), done func(*batch, fresh)) error {
+// pass reads what feed hands out with several readers, which turn it into rows, and writes the
+// rows in batches. feed runs in a goroutine of its own.
+func (b *builder) pass(ctx context.Context, feed func(ctx context.Context, out chan<- fresh) error, read func(ctx context.Context, rows *batch, f fresh) error) error {
 	g, gctx := errgroup.WithContext(ctx)
-	in, out := make(chan fresh, 256), make(chan fresh, 256)
+	in, out := make(chan fresh, 256), make(chan *batch, b.opts.Readers)
 	g.Go(func() error { defer close(in); return feed(gctx, in) })
 	g.Go(func() error {
 		defer close(out)
 		readers, rctx := errgroup.WithContext(gctx)
 		for range b.opts.Readers {
 			readers.Go(func() error {
+				rows := newBatch()
 				for f := range in {
-					ok, err := read(rctx, &f)
-					if err != nil {
+					if f.again {
+						rows.again = append(rows.again, number(f.key.Digest))
+					}
+					if err := read(rctx, rows, f); err != nil {
 						return err
 					}
-					if !ok {
+					if rows.size() < handedOver {
 						continue
 					}
-					select {
-					case out <- f:
-					case <-rctx.Done():
-						return rctx.Err()
+					rows.sort()
+					if err := send(rctx, out, rows); err != nil {
+						return err
 					}
+					rows = newBatch()
 				}
-				return nil
+				return send(rctx, out, rows)
 			})
 		}
 		return readers.Wait()
 	})
 	g.Go(func() error {
-		rows, n := newBatch(), 0
-		for f := range out {
-			done(rows, f)
-			if n++; n == entriesAtOnce {
-				if err := b.load.write(gctx, rows); err != nil {
-					return err
-				}
-				rows, n = newBatch(), 0
+		rows := newBatch()
+		for more := range out {
+			b.noted(more)
+			if rows.take(more); rows.size() < entriesAtOnce {
+				continue
 			}
+			if err := b.load.write(gctx, rows); err != nil {
+				return err
+			}
+			rows = newBatch()
 		}
 		if err := gctx.Err(); err != nil {
 			return err
@@ -74,96 +84,94 @@ func (b *builder) pass(ctx context.Context, feed func(ctx context.Context, out c
 	return g.Wait()
 }
 
-// entries reads the keys that are new or were written again, and takes all that are there out
-// of known.
-func (b *builder) entries(ctx context.Context, known map[int64]int64) error {
-	var again []int64
-	var todo []pending
-	err := b.store.Keys(ctx, "", func(key artifacts.Key, info artifacts.Info) error {
-		id, at := number(key.Digest), info.Modified.UnixNano()
-		was, ok := known[id]
-		delete(known, id)
-		if ok && was == at {
-			return nil
-		}
-		if ok {
-			again = append(again, id)
-		}
-		todo = append(todo, pending{key, at})
-		return nil
-	})
-	if err != nil {
-		return err
+// noted counts the entries of a batch, and keeps the documents that it leads to for later.
+func (b *builder) noted(rows *batch) {
+	if b.read += rows.entries; b.opts.Progress != nil && rows.entries > 0 {
+		b.opts.Progress(b.read)
 	}
-	b.changed = b.changed || len(again) > 0
-	if err := b.load.forget(ctx, again); err != nil {
-		return err
-	}
-	return b.pass(ctx, give(todo, func(p pending) fresh {
-		return fresh{entry: entry{record: artifacts.Record{Key: p.key}, modified: p.at}}
-	}), b.readEntry, b.addEntry)
+	b.documents = append(b.documents, rows.waiting...)
 }
 
-// pending is a key that is to be read. There may be millions, so it is small.
-type pending struct {
-	key artifacts.Key
-	at  int64
+// entries reads the keys that are new or were written again, while they are listed, and takes
+// all that are there out of known.
+func (b *builder) entries(ctx context.Context, known map[int64]int64) error {
+	changed := false
+	err := b.pass(ctx, func(ctx context.Context, out chan<- fresh) error {
+		return b.store.Keys(ctx, "", func(key artifacts.Key, info artifacts.Info) error {
+			id, at := number(key.Digest), info.Modified.UnixNano()
+			was, ok := known[id]
+			delete(known, id)
+			if ok && was == at {
+				return nil
+			}
+			changed = changed || ok
+			return send(ctx, out, fresh{key: key, modified: at, again: ok})
+		})
+	}, b.readEntry)
+	b.changed = b.changed || changed
+	return err
 }
 
 // give hands out a list.
-func give[T any](list []T, as func(T) fresh) func(context.Context, chan<- fresh) error {
+func give(list []fresh) func(context.Context, chan<- fresh) error {
 	return func(ctx context.Context, out chan<- fresh) error {
-		for _, v := range list {
-			select {
-			case out <- as(v):
-			case <-ctx.Done():
-				return ctx.Err()
+		for _, f := range list {
+			if err := send(ctx, out, f); err != nil {
+				return err
 			}
 		}
 		return nil
 	}
 }
 
+func send[T any](ctx context.Context, out chan<- T, v T) error {
+	select {
+	case out <- v:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // readEntry reads one entry and its statement. A damaged entry is left out, and verify names
 // it; one whose statement is gone keeps what it says itself.
-func (b *builder) readEntry(ctx context.Context, f *fresh) (bool, error) {
-	rec, err := b.store.Entry(ctx, f.entry.record.Key)
+func (b *builder) readEntry(ctx context.Context, rows *batch, f fresh) error {
+	rec, err := b.store.Entry(ctx, f.key)
 	if errors.Is(err, artifacts.ErrNotFound) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	f.entry.record = rec
-	return true, b.readStatement(ctx, &f.entry)
-}
-
-func (b *builder) readStatement(ctx context.Context, e *entry) error {
-	data, err := b.store.StatementOf(ctx, e.record)
-	if errors.Is(err, artifacts.ErrNotFound) || errors.Is(err, artifacts.ErrDigestMismatch) {
 		return nil
 	}
-	if data != nil {
-		e.read(data)
+	if err != nil {
+		return err
 	}
-	return err
+	if err := b.readStatement(ctx, rows, &entry{record: rec, modified: f.modified}); err != nil {
+		return err
+	}
+	if b.mayRefer(rec.Result) {
+		rows.waiting = append(rows.waiting, rec.Result)
+	}
+	return nil
 }
 
-func (b *builder) addEntry(rows *batch, f fresh) {
-	if b.read++; b.opts.Progress != nil && b.read%1000 == 0 {
-		b.opts.Progress(b.read)
+func (b *builder) readGrave(ctx context.Context, rows *batch, f fresh) error {
+	return b.readStatement(ctx, rows, &entry{record: f.removed.Record(), removed: true, modified: f.modified})
+}
+
+func (b *builder) readStatement(ctx context.Context, rows *batch, e *entry) error {
+	data, err := b.store.StatementOf(ctx, e.record)
+	if err != nil && !errors.Is(err, artifacts.ErrNotFound) && !errors.Is(err, artifacts.ErrDigestMismatch) {
+		return err
 	}
-	rows.add(&f.entry)
-	if !f.entry.removed && b.mayRefer(f.entry.record.Result) {
-		b.documents = append(b.documents, f.entry.record.Result)
+	if err == nil {
+		e.read(data)
 	}
+	rows.add(e)
+	return nil
 }
 
 // tombstones reads the keys that garbage collection removed and nobody computed again.
 func (b *builder) tombstones(ctx context.Context, known map[int64]int64) error {
 	there := map[int64]bool{}
-	var again []int64
-	var todo []artifacts.Tombstone
+	var todo []fresh
 	keys, err := numbers(ctx, b.tx, `SELECT key FROM steps WHERE removed = 0`, nil)
 	if err != nil {
 		return err
@@ -183,24 +191,14 @@ func (b *builder) tombstones(ctx context.Context, known map[int64]int64) error {
 		if ok && was == at {
 			return nil
 		}
-		if ok {
-			again = append(again, id)
-		}
-		todo = append(todo, t)
+		b.changed = b.changed || ok
+		todo = append(todo, fresh{key: t.Key, modified: at, again: ok, removed: &t})
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	b.changed = b.changed || len(again) > 0
-	if err := b.load.forget(ctx, again); err != nil {
-		return err
-	}
-	return b.pass(ctx, give(todo, func(t artifacts.Tombstone) fresh {
-		return fresh{entry: entry{record: t.Record(), removed: true, modified: t.Removed.UnixNano()}}
-	}), func(ctx context.Context, f *fresh) (bool, error) {
-		return true, b.readStatement(ctx, &f.entry)
-	}, b.addEntry)
+	return b.pass(ctx, give(todo), b.readGrave)
 }
 
 // lookInto links documents to what they refer to, and goes on with the documents among that.
@@ -212,7 +210,7 @@ func (b *builder) lookInto(ctx context.Context) error {
 			return err
 		}
 		b.documents = nil
-		if err := b.pass(ctx, give(todo, func(r artifacts.Ref) fresh { return fresh{doc: r} }), b.readDocument, b.addDocument); err != nil {
+		if err := b.pass(ctx, give(todo), b.readDocument); err != nil {
 			return err
 		}
 	}
@@ -225,7 +223,7 @@ func (b *builder) mayRefer(r artifacts.Ref) bool {
 }
 
 // unread returns those of the waiting documents that were not looked into before.
-func (b *builder) unread(ctx context.Context) ([]artifacts.Ref, error) {
+func (b *builder) unread(ctx context.Context) ([]fresh, error) {
 	waiting := map[int64]artifacts.Ref{}
 	for _, r := range b.documents {
 		if b.mayRefer(r) {
@@ -246,36 +244,40 @@ func (b *builder) unread(ctx context.Context) ([]artifacts.Ref, error) {
 			delete(waiting, id)
 		}
 	}
-	var todo []artifacts.Ref
+	var todo []fresh
 	for _, id := range ids {
 		if r, ok := waiting[id]; ok {
-			todo = append(todo, r)
+			todo = append(todo, fresh{doc: &r})
 		}
 	}
 	return todo, nil
 }
 
-func (b *builder) readDocument(ctx context.Context, f *fresh) (bool, error) {
-	data, err := b.store.Get(ctx, f.doc)
+func (b *builder) readDocument(ctx context.Context, rows *batch, f fresh) error {
+	data, err := b.store.Get(ctx, *f.doc)
 	if errors.Is(err, artifacts.ErrNotFound) || errors.Is(err, artifacts.ErrDigestMismatch) {
-		return false, nil
+		return nil
 	}
 	if err != nil {
-		return false, err
+		return err
 	}
+	var refs []artifacts.Ref
 	if bytes.Contains(data, []byte(`"media_type"`)) {
-		if f.refs, err = artifacts.RefsIn(data); err != nil {
-			return false, fmt.Errorf("look into %s: %w", f.doc.Digest.Short(), err)
+		if refs, err = artifacts.RefsIn(data); err != nil {
+			return fmt.Errorf("look into %s: %w", f.doc.Digest.Short(), err)
 		}
 	}
-	if slices.Contains(b.opts.Lists, kindOf(f.doc)) {
+	if slices.Contains(b.opts.Lists, kindOf(*f.doc)) {
 		for _, text := range standing.FindAll(data, -1) {
 			if d, err := artifacts.ParseDigest(string(text[1 : len(text)-1])); err == nil {
-				f.refs = append(f.refs, artifacts.Ref{Digest: d})
+				refs = append(refs, artifacts.Ref{Digest: d})
 			}
 		}
 	}
-	return true, nil
+	rows.refer(f.doc.Digest, refs)
+	rows.documents = append(rows.documents, *f.doc)
+	rows.waiting = append(rows.waiting, refs...)
+	return nil
 }
 
 // standing matches a digest that is a JSON text by itself.
@@ -285,10 +287,4 @@ var standing = regexp.MustCompile(`"sha256:[0-9a-f]{64}"`)
 func kindOf(r artifacts.Ref) string {
 	kind, _, _ := strings.Cut(r.MediaType, ";")
 	return kind
-}
-
-func (b *builder) addDocument(rows *batch, f fresh) {
-	rows.refer(f.doc.Digest, f.refs)
-	rows.documents = append(rows.documents, f.doc)
-	b.documents = append(b.documents, f.refs...)
 }

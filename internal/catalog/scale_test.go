@@ -159,13 +159,13 @@ func fill(t testing.TB, c *Catalog, nodes, fan int, node func(int) artifacts.Dig
 	b := newBatch()
 	for i := range nodes {
 		src, via := b.digest(node(i)), b.digest(node(-i-1))
-		b.steps = append(b.steps, []any{via, b.name("call"), 0, 0, src, 10, b.name("text/plain"), src, b.name("r" + strconv.Itoa(i%3)), b.name("w"), b.name("c"), 1, 0, i, i})
+		b.steps = append(b.steps, stepRow{via, b.name("call"), 0, 0, src, 10, b.name("text/plain"), src, b.name("r" + strconv.Itoa(i%3)), b.name("w"), b.name("c"), 1, 0, int64(i), int64(i)})
 		for k := range fan {
 			to := i + 1 + (i*7919+k*104729)%max(1, nodes-i)
 			if to >= nodes {
 				to = nodes - 1 - k
 			}
-			b.links[link{src, b.digest(node(to)), via, b.name("m" + strconv.Itoa(k))}] = struct{}{}
+			b.link(src, node(to), via, b.name("m"+strconv.Itoa(k)))
 		}
 		if i%4096 == 4095 || i == nodes-1 {
 			if err := l.write(t.Context(), b); err != nil {

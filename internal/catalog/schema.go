@@ -17,25 +17,28 @@ import (
 )
 
 // version changes whenever the tables do; a catalog of another version is made anew.
-const version = "5"
+const version = "6"
 
 // tables hold numbers of digests and names; names and digests spell them out. Times are
 // nanoseconds since 1970, 0 for none. modified is the store's clock and no part of Digest.
 // documents were looked into, blobs are what documents refer to: neither is part of Digest.
+//
+// A number that is an INTEGER PRIMARY KEY, and links WITHOUT ROWID, are one tree of SQLite's and
+// not two; PostgreSQL has its own words for it (types).
 var tables = []string{
 	`about (name TEXT PRIMARY KEY, value TEXT NOT NULL)`,
-	`digests (id BIGINT PRIMARY KEY, digest BLOB NOT NULL, clash INTEGER NOT NULL)`,
-	`names (id BIGINT PRIMARY KEY, name TEXT NOT NULL, clash INTEGER NOT NULL)`,
-	`steps (key BIGINT PRIMARY KEY, step BIGINT NOT NULL, removed INTEGER NOT NULL, modified BIGINT NOT NULL,
+	`digests (id INTEGER PRIMARY KEY, digest BLOB NOT NULL, clash INTEGER NOT NULL)`,
+	`names (id INTEGER PRIMARY KEY, name TEXT NOT NULL, clash INTEGER NOT NULL)`,
+	`steps (key INTEGER PRIMARY KEY, step BIGINT NOT NULL, removed INTEGER NOT NULL, modified BIGINT NOT NULL,
 		result BIGINT NOT NULL, size BIGINT NOT NULL, media BIGINT NOT NULL, statement BIGINT NOT NULL,
 		reproduction BIGINT NOT NULL, worker BIGINT NOT NULL, code BIGINT NOT NULL, fence INTEGER NOT NULL,
 		takeover BIGINT NOT NULL, started BIGINT NOT NULL, finished BIGINT NOT NULL)`,
-	`links (src BIGINT NOT NULL, dst BIGINT NOT NULL, via BIGINT NOT NULL, name BIGINT NOT NULL, PRIMARY KEY (src, dst, via, name))`,
-	`calls (key BIGINT PRIMARY KEY, kind BIGINT NOT NULL, model BIGINT NOT NULL, outcome BIGINT NOT NULL, draw INTEGER NOT NULL,
+	`links (src BIGINT NOT NULL, dst BIGINT NOT NULL, via BIGINT NOT NULL, name BIGINT NOT NULL, PRIMARY KEY (src, dst, via, name)) WITHOUT ROWID`,
+	`calls (key INTEGER PRIMARY KEY, kind BIGINT NOT NULL, model BIGINT NOT NULL, outcome BIGINT NOT NULL, draw INTEGER NOT NULL,
 		sent INTEGER NOT NULL, prompt BIGINT NOT NULL, completion BIGINT NOT NULL, cost BIGINT NOT NULL, currency BIGINT NOT NULL)`,
-	`parameters (id BIGINT PRIMARY KEY, name BIGINT NOT NULL, value TEXT NOT NULL)`,
-	`documents (id BIGINT PRIMARY KEY)`,
-	`blobs (id BIGINT PRIMARY KEY, size BIGINT NOT NULL, media BIGINT NOT NULL)`,
+	`parameters (id INTEGER PRIMARY KEY, name BIGINT NOT NULL, value TEXT NOT NULL)`,
+	`documents (id INTEGER PRIMARY KEY)`,
+	`blobs (id INTEGER PRIMARY KEY, size BIGINT NOT NULL, media BIGINT NOT NULL)`,
 	`pins (name TEXT NOT NULL, root BIGINT NOT NULL, PRIMARY KEY (name, root))`,
 	`graves (name TEXT PRIMARY KEY)`,
 }

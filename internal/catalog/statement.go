@@ -1,97 +1,35 @@
 package catalog
 
 import (
-	"encoding/json"
+	"strconv"
 	"time"
 
 	"cxrepro/artifacts"
+	"cxrepro/internal/jsonscan"
 )
 
-// stated is what a catalog takes from a statement: a part of package provenance's form, read
-// without the rest, and of a call what package ledger states.
-type stated struct {
-	Predicate struct {
-		Invocation struct {
-			Reproduction string    `json:"reproduction"`
-			Worker       string    `json:"worker"`
-			Fence        int       `json:"fence"`
-			Takeover     string    `json:"takeover"`
-			Started      time.Time `json:"started"`
-			Finished     time.Time `json:"finished"`
-		} `json:"invocation"`
-		KeyDocument struct {
-			Params params  `json:"params"`
-			Inputs []input `json:"inputs"`
-		} `json:"key_document"`
-		Materials []struct {
-			Name   string `json:"name"`
-			Digest struct {
-				SHA256 string `json:"sha256"`
-			} `json:"digest"`
-		} `json:"materials"`
-		Code struct {
-			Commit string `json:"commit"`
-			Binary string `json:"binary"`
-		} `json:"code"`
-		Parameters struct {
-			Call *struct {
-				Kind     string `json:"kind"`
-				Outcome  string `json:"outcome"`
-				Card     string `json:"card"`
-				Attempts struct {
-					Sent  int64 `json:"sent"`
-					Usage struct {
-						Prompt     int64 `json:"prompt"`
-						Completion int64 `json:"completion"`
-					} `json:"usage"`
-					Cost     int64  `json:"cost"`
-					Currency string `json:"currency"`
-				} `json:"attempts"`
-			} `json:"call"`
-		} `json:"parameters"`
-	} `json:"predicate"`
+// said is what a catalog takes from a statement: a part of package provenance's form, and of a
+// call what package ledger states. Its texts share memory with the statement.
+type said struct {
+	reproduction, worker, takeover []byte
+	commit, binary                 []byte
+	fence                          int64
+	started, finished              time.Time
+	params                         params
+	inputs, materials              []input
+	call                           *call
 }
 
-// link says that src depends on dst. via is the key whose statement says so, 0 where src is a
-// document that refers to dst.
-type link struct{ src, dst, via, name int64 }
-
-// batch is rows on their way into the tables.
-type batch struct {
-	digests map[artifacts.Digest]struct{}
-	names   map[string]struct{}
-	steps   [][]any
-	links   map[link]struct{}
-	calls   [][]any
-	known   map[artifacts.Digest]Parameter
-	// documents were looked into, blobs are what they refer to.
-	documents []artifacts.Ref
-	blobs     map[artifacts.Digest]artifacts.Ref
+// input is one input of a key document, or one material.
+type input struct {
+	name   []byte
+	digest artifacts.Digest
 }
 
-func newBatch() *batch {
-	return &batch{digests: map[artifacts.Digest]struct{}{}, names: map[string]struct{}{}, links: map[link]struct{}{},
-		known: map[artifacts.Digest]Parameter{}, blobs: map[artifacts.Digest]artifacts.Ref{}}
-}
-
-func (b *batch) digest(d artifacts.Digest) int64 {
-	if d.IsZero() {
-		return 0
-	}
-	b.digests[d] = struct{}{}
-	return number(d)
-}
-
-func (b *batch) name(s string) int64 {
-	if s != "" {
-		b.names[s] = struct{}{}
-	}
-	return nameNumber(s)
-}
-
-// link says that an artifact, by its number, depends on another one.
-func (b *batch) link(from int64, to artifacts.Digest, via int64, name string) {
-	b.links[link{from, b.digest(to), via, b.name(name)}] = struct{}{}
+// call is what the statement of a model call tells.
+type call struct {
+	kind, outcome, card, currency  []byte
+	sent, prompt, completion, cost int64
 }
 
 // entry is one key of the store as it was read.
@@ -100,65 +38,212 @@ type entry struct {
 	removed  bool
 	modified int64
 	// said is what the statement says; nothing when it is gone or damaged.
-	said stated
+	said said
 }
 
 // read takes what is needed from a statement. One that cannot be read leaves what the entry
-// says; verify names it. Readers do it, side by side: it is half of the work.
+// says; verify names it.
 func (e *entry) read(statement []byte) {
-	if json.Unmarshal(statement, &e.said) != nil {
-		e.said = stated{}
+	s := scan{Reader: jsonscan.New(statement)}
+	s.Object(func(name []byte) {
+		if string(name) == "predicate" {
+			s.Object(func(name []byte) { s.predicate(&e.said, string(name)) })
+		}
+	})
+	if !s.Done() || s.bad {
+		e.said = said{}
 	}
 }
 
-// add turns an entry into rows.
-func (b *batch) add(e *entry) {
-	rec, p := e.record, &e.said.Predicate
-	key, result := b.digest(rec.Key.Digest), b.digest(rec.Result.Digest)
-	code := p.Code.Commit
-	if code == "" || code == "unknown" {
-		code = p.Code.Binary
-	}
-	removed := 0
-	if e.removed {
-		removed = 1
-	}
-	inv := p.Invocation
-	b.steps = append(b.steps, []any{key, b.name(rec.Key.Step), removed, e.modified, result, rec.Result.Size, b.name(rec.Result.MediaType),
-		b.digest(rec.Statement.Digest), b.name(inv.Reproduction), b.name(inv.Worker), b.name(code), inv.Fence, b.name(inv.Takeover), nanos(inv.Started), nanos(inv.Finished)})
-	for _, m := range p.Materials {
-		d, err := artifacts.ParseHex(m.Digest.SHA256)
-		if err == nil {
-			b.link(result, d, key, m.Name)
-		}
-	}
-	b.parameters(key, result, &p.KeyDocument.Params)
-	if c := p.Parameters.Call; c != nil {
-		b.messages(key, result, p.KeyDocument.Inputs)
-		b.calls = append(b.calls, []any{key, b.name(c.Kind), b.name(c.Card), b.name(c.Outcome), p.KeyDocument.Params.draw,
-			c.Attempts.Sent, c.Attempts.Usage.Prompt, c.Attempts.Usage.Completion, c.Attempts.Cost, b.name(c.Attempts.Currency)})
+// scan reads a statement. bad is set by values that are of the right kind and still wrong.
+type scan struct {
+	*jsonscan.Reader
+	bad bool
+}
+
+func (s *scan) predicate(to *said, name string) {
+	switch name {
+	case "invocation":
+		s.Object(func(name []byte) { s.invocation(to, string(name)) })
+	case "key_document":
+		s.Object(func(name []byte) {
+			switch string(name) {
+			case "params":
+				to.params.read(s.Raw())
+			case "inputs":
+				s.Array(func() { to.inputs = append(to.inputs, s.input()) })
+			}
+		})
+	case "materials":
+		s.Array(func() {
+			if m, ok := s.material(); ok {
+				to.materials = append(to.materials, m)
+			}
+		})
+	case "code":
+		s.Object(func(name []byte) {
+			switch string(name) {
+			case "commit":
+				to.commit = s.Text()
+			case "binary":
+				to.binary = s.Text()
+			}
+		})
+	case "parameters":
+		s.Object(func(name []byte) {
+			if string(name) == "call" && s.Kind() != 'n' {
+				to.call = &call{}
+				s.Object(func(name []byte) { s.call(to.call, string(name)) })
+			}
+		})
 	}
 }
 
-// refer links a document to what it refers to.
-func (b *batch) refer(doc artifacts.Digest, refs []artifacts.Ref) {
-	src := b.digest(doc)
-	for _, r := range refs {
-		if r.Digest == doc {
-			continue
-		}
-		b.link(src, r.Digest, 0, "")
-		if r.MediaType != "" {
-			b.blobs[r.Digest] = r
-			b.name(r.MediaType)
-		}
+func (s *scan) invocation(to *said, name string) {
+	switch name {
+	case "reproduction":
+		to.reproduction = s.Text()
+	case "worker":
+		to.worker = s.Text()
+	case "takeover":
+		to.takeover = s.Text()
+	case "fence":
+		to.fence = s.Int()
+	case "started":
+		to.started = s.time()
+	case "finished":
+		to.finished = s.time()
 	}
 }
 
-// nanos is t as an integer; times that do not fit become 0.
-func nanos(t time.Time) int64 {
-	if t.Year() < 1970 || t.Year() > 2200 {
-		return 0
+func (s *scan) call(to *call, name string) {
+	switch name {
+	case "kind":
+		to.kind = s.Text()
+	case "outcome":
+		to.outcome = s.Text()
+	case "card":
+		to.card = s.Text()
+	case "attempts":
+		s.Object(func(name []byte) {
+			switch string(name) {
+			case "sent":
+				to.sent = s.Int()
+			case "cost":
+				to.cost = s.Int()
+			case "currency":
+				to.currency = s.Text()
+			case "usage":
+				s.Object(func(name []byte) {
+					switch string(name) {
+					case "prompt":
+						to.prompt = s.Int()
+					case "completion":
+						to.completion = s.Int()
+					}
+				})
+			}
+		})
 	}
-	return t.UnixNano()
+}
+
+// input reads a name with a digest in the text form.
+func (s *scan) input() (in input) {
+	s.Object(func(name []byte) {
+		switch string(name) {
+		case "name":
+			in.name = s.Text()
+		case "digest":
+			s.bad = s.bad || in.digest.UnmarshalText(s.Text()) != nil
+		}
+	})
+	return in
+}
+
+// material reads a descriptor; ok is false where its digest is none.
+func (s *scan) material() (m input, ok bool) {
+	s.Object(func(name []byte) {
+		switch string(name) {
+		case "name":
+			m.name = s.Text()
+		case "digest":
+			s.Object(func(name []byte) {
+				if string(name) == "sha256" {
+					d, err := artifacts.ParseHex(string(s.Text()))
+					m.digest, ok = d, err == nil
+				}
+			})
+		}
+	})
+	return m, ok
+}
+
+func (s *scan) time() (t time.Time) {
+	if text := s.Text(); text != nil {
+		s.bad = s.bad || t.UnmarshalText(text) != nil
+	}
+	return t
+}
+
+// params is what a catalog reads of a key document's parameters: rows and switches one by one,
+// the decoding and the model of a call as a whole. Others (positions, addresses of pictures,
+// sizes) are as many as there are keys, and say what other links say.
+type params struct {
+	rows, switches  []setting
+	decoding, model []byte
+	// weights is the digest by which the model is known; zero where it is another name.
+	weights artifacts.Digest
+	draw    int64
+}
+
+// setting is a name with a value as it is written.
+type setting struct{ name, value []byte }
+
+// read never fails: steps may give the same names to other things.
+func (p *params) read(data []byte) {
+	r := jsonscan.New(data)
+	if r.Kind() != '{' {
+		return
+	}
+	r.Object(func(name []byte) {
+		switch value := r.Raw(); string(name) {
+		case "rows":
+			p.rows = settings(value)
+		case "switches":
+			p.switches = settings(value)
+		case "decoding":
+			p.decoding = value
+		case "model":
+			p.readModel(value)
+		case "draw":
+			if n, err := strconv.ParseInt(string(value), 10, 64); err == nil {
+				p.draw = n
+			}
+		}
+	})
+}
+
+func settings(data []byte) (out []setting) {
+	r := jsonscan.New(data)
+	if r.Kind() == '{' {
+		r.Object(func(name []byte) { out = append(out, setting{name, r.Raw()}) })
+	}
+	return out
+}
+
+func (p *params) readModel(data []byte) {
+	r := jsonscan.New(data)
+	if r.Kind() != '{' {
+		return
+	}
+	var weights artifacts.Digest
+	good := true
+	r.Object(func(name []byte) {
+		if string(name) == "weights" {
+			good = weights.UnmarshalText(r.Text()) == nil
+		}
+	})
+	if good && r.OK() {
+		p.model, p.weights = data, weights
+	}
 }
