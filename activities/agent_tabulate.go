@@ -30,7 +30,7 @@ func (a *Activities) TabulateAgent(ctx context.Context, in contract.TabulateAgen
 		sets[i] = ref.Digest
 	}
 	t := &tally{effort: effort{reproduction: in.Reproduction, id: in.Reproduction}}
-	rec, err := a.steps.once(p, contract.TabulateAgentKey(in.Questions.Digest, sets, tabulateParams(pl)), t, pl.Class(), func(context.Context) (product, error) {
+	rec, err := a.steps.once(p, pl.AgentTablesKey(in.Questions.Digest, sets), t, pl.Class(), func(context.Context) (product, error) {
 		tables, err := a.agentTables(p, pl, in)
 		if err != nil {
 			return product{}, err
@@ -48,15 +48,6 @@ func (a *Activities) TabulateAgent(ctx context.Context, in contract.TabulateAgen
 		Format: contract.AgentResultsFormat, Questions: in.Questions.Digest, Sets: sets, Tables: rec.Result.Digest,
 	}, contract.AgentResultsMediaType)
 	return contract.TabulateResult{Summary: rec.Result, Results: results, ResultDigest: results.Digest, Totals: t.totals}, err
-}
-
-// tabulateParams is what titles and counts of the tables depend on beside the rollouts.
-func tabulateParams(pl *derive.Plan) map[string]any {
-	models := []contract.SummaryModel{}
-	for i := range pl.Models {
-		models = append(models, contract.ModelOf(&pl.Models[i], experiments.Greedy))
-	}
-	return map[string]any{"name": pl.Spec.Name, "paper": pl.Spec.Paper, "agent": pl.Spec.Agent, "models": models, "lookup": pl.Lookup, "arms": pl.Arms}
 }
 
 func (a *Activities) agentTables(p *pulse, pl *derive.Plan, in contract.TabulateAgentInput) (*contract.AgentTables, error) {

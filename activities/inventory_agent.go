@@ -37,7 +37,7 @@ func (v *inventory) agent(ctx context.Context) error {
 	for i, ref := range r.RolloutSets {
 		sets[i] = ref.Digest
 	}
-	_, err = v.entry(ctx, contract.TabulateAgentKey(r.Questions.Digest, sets, tabulateParams(v.pl)), "", "record of the tables of the agent")
+	_, err = v.entry(ctx, v.pl.AgentTablesKey(r.Questions.Digest, sets), "", "record of the tables of the agent")
 	return err
 }
 

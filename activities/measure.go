@@ -113,18 +113,12 @@ func (a *Activities) measure(ctx context.Context, pl *derive.Plan, gate xragent.
 	if err != nil {
 		return product{}, err
 	}
-	doc := contract.MeasurementDoc{Format: contract.MeasurementFormat, Image: image.Digest, Masks: masks}
-	if doc.View, err = viewer.Viewer.View(ctx, img); err != nil {
+	reading, err := viewer.Viewer.View(ctx, img)
+	if err != nil {
 		return product{}, err
 	}
-	doc.Code = gate.View.Decide(doc.View)
-	evidence := xragent.Evidence{View: doc.View, Masks: m}
-	gate.ViewOff = false
-	if doc.Gated, err = gate.Bundle(evidence); err != nil {
-		return product{}, err
-	}
-	gate.ViewOff = true
-	if doc.Ungated, err = gate.Bundle(evidence); err != nil {
+	doc, err := gated(gate, image.Digest, masks, reading, m)
+	if err != nil {
 		return product{}, err
 	}
 	text, err := artifacts.Canonical(doc)
@@ -134,6 +128,19 @@ func (a *Activities) measure(ctx context.Context, pl *derive.Plan, gate xragent.
 			provenance.Describe("image", image), provenance.Describe("masks", masks), provenance.Describe("view", pl.Plan.View.Weights),
 		},
 	}, err
+}
+
+// gated is what a gate makes of a picture whose view was read, with its validity and without.
+func gated(gate xragent.Gate, image artifacts.Digest, masks artifacts.Ref, view xragent.ViewReading, m *anatomy.Masks) (doc contract.MeasurementDoc, err error) {
+	doc = contract.MeasurementDoc{Format: contract.MeasurementFormat, Image: image, Masks: masks, View: view, Code: gate.View.Decide(view)}
+	evidence := xragent.Evidence{View: view, Masks: m}
+	gate.ViewOff = false
+	if doc.Gated, err = gate.Bundle(evidence); err != nil {
+		return doc, err
+	}
+	gate.ViewOff = true
+	doc.Ungated, err = gate.Bundle(evidence)
+	return doc, err
 }
 
 func (a *Activities) storedMasks(ctx context.Context, ref artifacts.Ref) (*anatomy.Masks, error) {

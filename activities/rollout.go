@@ -95,7 +95,7 @@ type callAccount struct {
 // where nothing is recorded and nothing may be made.
 type means interface {
 	context() context.Context
-	call(c *derive.Call) (out answered, ok bool, err error)
+	call(part string, c *derive.Call) (out answered, ok bool, err error)
 	step(doc artifacts.KeyDoc, compute func(ctx context.Context) (product, error)) (rec artifacts.Record, ok bool, err error)
 	measured(image artifacts.Ref) (rec artifacts.Record, ok bool, err error)
 	activities() *Activities
@@ -176,7 +176,7 @@ func (r *rollout) ask(m means, q derive.Asked, part string, t dialogue.Transcrip
 		return answered{}, false, err
 	}
 	c.Readable = readable
-	out, ok, err := m.call(c)
+	out, ok, err := m.call(part, c)
 	if err != nil || !ok {
 		return out, false, err
 	}

@@ -20,7 +20,7 @@ var _ means = (*liveMeans)(nil)
 func (l *liveMeans) context() context.Context { return l.b.work }
 func (l *liveMeans) activities() *Activities  { return l.a }
 
-func (l *liveMeans) call(c *derive.Call) (answered, bool, error) {
+func (l *liveMeans) call(_ string, c *derive.Call) (answered, bool, error) {
 	if err := l.b.ended(); err != nil {
 		return answered{}, false, err
 	}
@@ -70,7 +70,7 @@ var _ means = (*recordedMeans)(nil)
 func (k *recordedMeans) context() context.Context { return k.ctx }
 func (k *recordedMeans) activities() *Activities  { return k.a }
 
-func (k *recordedMeans) call(c *derive.Call) (answered, bool, error) {
+func (k *recordedMeans) call(_ string, c *derive.Call) (answered, bool, error) {
 	out, ok, err := k.a.findCall(k.ctx, c)
 	if err == nil && !ok {
 		k.missing, k.kind = c.Ledger.Key, c.Kind

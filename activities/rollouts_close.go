@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 
 	"go.temporal.io/sdk/worker"
@@ -30,11 +31,11 @@ func (a *Activities) PlanRollouts(ctx context.Context, in contract.PlanRolloutsI
 		return contract.PlanRolloutsResult{}, err
 	}
 	var out contract.PlanRolloutsResult
-	for _, s := range pl.RolloutSets() {
+	out.Sets = pl.AgentSets()
+	for _, s := range out.Sets {
 		if _, err := pl.Arm(s.Arm); err != nil {
 			return out, fail(contract.ErrTypeSpec, "%w", err)
 		}
-		out.Sets = append(out.Sets, contract.RolloutSet{Index: s.Index, Name: s.Name(), Card: s.Card.Name, Policy: s.Policy, Arm: s.Arm, Repeat: s.Repeat})
 	}
 	return out, nil
 }
@@ -64,9 +65,6 @@ func (a *Activities) FindRollouts(ctx context.Context, in contract.FindRolloutsI
 	return out, nil
 }
 
-// pageRollouts is the number of rollouts on a page.
-const pageRollouts = 64
-
 // CloseRollouts makes the documents of a set from the records alone: pages of rollouts with their
 // reward terms, and the accounts of their calls. What a workflow knows beside that, why a call
 // failed, only names the reason of a rollout that has no end.
@@ -88,47 +86,65 @@ func (a *Activities) CloseRollouts(ctx context.Context, in contract.CloseRollout
 }
 
 // closeRollouts makes the documents of a set; put stores one, or only names it.
-func (a *Activities) closeRollouts(p *pulse, rg contract.RolloutRange, failed map[int]string, put func(doc any, mediaType string) (artifacts.Ref, error)) (out contract.RolloutsResult, err error) {
-	pages, calls := contract.Packed{Items: []contract.PackItem{}}, contract.Packed{Items: []contract.PackItem{}}
-	keep := func(to *contract.Packed, doc any, mediaType string) error {
-		ref, err := put(doc, mediaType)
-		to.Items = append(to.Items, contract.PackItem{Index: len(to.Items), Ref: ref})
-		return err
-	}
-	for begin := 0; begin < rg.Items; begin += pageRollouts {
-		doc := contract.RolloutsDoc{Format: contract.RolloutsFormat, Set: rg.Set.Name}
-		acc := newAccount()
-		for item := begin; item < min(begin+pageRollouts, rg.Items); item++ {
-			if err := p.next(); err != nil {
-				return out, err
-			}
-			d, err := a.closeRollout(p.work, rg, item, failed[item], &acc)
-			if err != nil {
-				return out, err
-			}
-			doc.Rollouts = append(doc.Rollouts, d)
-			countRollout(&out.Totals, &d)
-			p.step(1)
-		}
+func (a *Activities) closeRollouts(p *pulse, rg contract.RolloutRange, failed map[int]string, put putDoc) (out contract.RolloutsResult, err error) {
+	calls := contract.Packed{Items: []contract.PackItem{}}
+	acc := newAccount()
+	out.Doc, err = rolloutPages(p, rg, put, func(item int) (contract.RolloutDoc, error) {
+		d, err := a.closeRollout(p.work, rg, item, failed[item], &acc)
+		countRollout(&out.Totals, &d)
+		return d, err
+	}, func() error {
 		out.Totals.Calls = contract.AddCounts(out.Totals.Calls, acc.kinds)
 		account := acc.doc(contract.DialogueRange{})
 		account.Set = rg.Set.Name
-		if err := keep(&pages, doc, contract.RolloutsMediaType); err != nil {
-			return out, err
+		acc = newAccount()
+		return appendDoc(&calls, put, account, contract.CallsMediaType)
+	})
+	if err != nil {
+		return out, err
+	}
+	out.Calls, err = put(calls, contract.PackMediaType)
+	return out, err
+}
+
+// putDoc stores a document, or only names it.
+type putDoc func(doc any, mediaType string) (artifacts.Ref, error)
+
+// appendDoc adds a document to a list.
+func appendDoc(to *contract.Packed, put putDoc, doc any, mediaType string) error {
+	ref, err := put(doc, mediaType)
+	to.Items = append(to.Items, contract.PackItem{Index: len(to.Items), Ref: ref})
+	return err
+}
+
+// rolloutPages makes the document of a set out of its rollouts; paged is called after each page.
+func rolloutPages(p *pulse, rg contract.RolloutRange, put putDoc, rollout func(item int) (contract.RolloutDoc, error), paged func() error) (ref artifacts.Ref, err error) {
+	pages := contract.Packed{Items: []contract.PackItem{}}
+	for begin := 0; begin < rg.Items; begin += contract.PageRollouts {
+		doc := contract.RolloutsDoc{Format: contract.RolloutsFormat, Set: rg.Set.Name}
+		for item := begin; item < min(begin+contract.PageRollouts, rg.Items); item++ {
+			if err := p.next(); err != nil {
+				return ref, err
+			}
+			d, err := rollout(item)
+			if err != nil {
+				return ref, err
+			}
+			doc.Rollouts = append(doc.Rollouts, d)
+			p.step(1)
 		}
-		if err := keep(&calls, account, contract.CallsMediaType); err != nil {
-			return out, err
+		if err := appendDoc(&pages, put, doc, contract.RolloutsMediaType); err != nil {
+			return ref, err
+		}
+		if err := paged(); err != nil {
+			return ref, err
 		}
 	}
 	set := contract.RolloutSetDoc{Format: contract.RolloutSetFormat, Questions: rg.Questions, Set: rg.Set}
 	if set.Pages, err = put(pages, contract.PackMediaType); err != nil {
-		return out, err
+		return ref, err
 	}
-	if out.Calls, err = put(calls, contract.PackMediaType); err != nil {
-		return out, err
-	}
-	out.Doc, err = put(set, contract.RolloutSetMediaType)
-	return out, err
+	return put(set, contract.RolloutSetMediaType)
 }
 
 func countRollout(t *contract.RolloutTotals, d *contract.RolloutDoc) {
@@ -155,31 +171,34 @@ func (a *Activities) closeRollout(ctx context.Context, rg contract.RolloutRange,
 	for _, c := range r.accounts {
 		acc.add(c.key, c.count)
 	}
-	d := contract.RolloutDoc{Item: item, Ending: string(r.Ending), Calls: r.calls, Tools: r.tools, Measured: r.pictures}
+	if !done && !k.missing.IsZero() {
+		n, err := ledger.Attempted(ctx, a.opts.Store, k.missing)
+		if err != nil {
+			return contract.RolloutDoc{}, err
+		}
+		if n.Attempts > 0 {
+			n.Kind = k.kind
+			acc.open[k.missing] = n
+		}
+	}
+	return r.doc(rg.Set, done, why)
+}
+
+// doc describes the rollout. why is the reason where it has no end.
+func (r *rollout) doc(set contract.RolloutSet, done bool, why string) (d contract.RolloutDoc, err error) {
+	d = contract.RolloutDoc{Item: r.in.Item, Ending: string(r.Ending), Calls: r.calls, Tools: r.tools, Measured: r.pictures}
 	if d.Calls == nil {
 		d.Calls = []contract.RolloutCall{}
 	}
 	if !done {
-		if d.Undetermined = why; why == "" {
-			d.Undetermined = callMissing
-		}
-		if !k.missing.IsZero() {
-			n, err := ledger.Attempted(ctx, a.opts.Store, k.missing)
-			if err != nil {
-				return d, err
-			}
-			if n.Attempts > 0 {
-				n.Kind = k.kind
-				acc.open[k.missing] = n
-			}
-		}
+		d.Undetermined = cmp.Or(why, callMissing)
 	}
 	d.Trajectory = r.arm.Agent.Trajectory(r.Rollout)
 	if done && r.arm.Agent.Direct == "" {
 		score := xragent.ScoreTrajectory(d.Trajectory, r.plan.Spec.Agent.Reward.Setting())
 		d.Score = &score
 	}
-	d.Outcome, err = r.outcome(rg.Set, d.Undetermined)
+	d.Outcome, err = r.outcome(set, d.Undetermined)
 	return d, err
 }
 

@@ -52,6 +52,9 @@ The data set is read from the folders of --data, as a run reads it. Without them
 the reproduction compared with read it. --against names that reproduction: its id or its
 beginning, its experiment's name, or latest; without it, it is the last one of the same experiment.
 
+Of an agent's spec the rollouts are walked over what is recorded; the gate and the tools are asked in
+memory, and what policies were not asked yet lies between the bounds of the protocol.
+
 Limits of labels and of quality rules are tried on the stored measurements: the plan counts what
 flips and goes on with it. Other thresholds need masks; --exact runs assessment, draw and questions
 here and keeps their results, as a run would, so that the plan becomes exact for them. It
@@ -63,7 +66,7 @@ With --json: {"format","name","paper","plan","reproduction","finished","data","a
 "steps":[{"step","needed","reused","done","run","stale","seconds","why":[{"field","ours","other",
 "after","keys","example"}]}],"calls":[{"kind","card","sampling","needed","reused","done","run",
 "prompt_tokens","completion_tokens","cost","currency","seconds","why"}],"tasks":[{"task","needed",
-"run"}],"flips":[...],"totals":{...},"notes"}; a figure is {"mark":"exact","value"}, {"mark":"between","low","high","expected"} or
+"run"}],"rollouts":[{"policy","arm","rollouts","ended","open","pages","needed","run"}],"flips":[...],"totals":{...},"notes"}; a figure is {"mark":"exact","value"}, {"mark":"between","low","high","expected"} or
 {"mark":"unknown"}.
 
 Exit codes: 0 planned; 2 usage, spec or data; 6 store unreachable.`,
@@ -155,9 +158,13 @@ func (w *forecaster) open(ctx context.Context, file string) (err error) {
 	if w.planned, err = a.prepare(ctx, w.over, file, w.f.plan); err != nil {
 		return err
 	}
-	if w.planned.spec.Agent != nil {
-		return usageError("`cxrepro run` asks nothing twice: what is recorded is found, and --budget bounds the rest",
-			"spec %s is an agent's: what its rollouts will ask follows from what the policy answers, and is not foretold yet", w.planned.spec.Name)
+	if w.planned.spec.Agent != nil && w.f.exact {
+		return usageError("leave --exact out: gate and tools are asked on the way, and what policies answer nobody knows",
+			"spec %s is an agent's: its plan is as exact as it gets without asking", w.planned.spec.Name)
+	}
+	if w.planned.spec.Dataset.Layout == experiments.LayoutRadCoT {
+		return usageError("`cxrepro xragent radcot run` asks nothing twice; --budget bounds what it pays",
+			"spec %s builds training examples: what it will ask follows from what the teacher answers, and is not foretold", w.planned.spec.Name)
 	}
 	w.index = a.index(w.store)
 	return nil
@@ -212,11 +219,17 @@ func (w *forecaster) read(ctx context.Context) error {
 		Store: w.over, Owner: localhost.New().Owner(artifacts.Owner{Worker: "plan"}), Now: time.Now, Data: data, Cache: cache,
 		Digests: worker.ReadDigests(cache, paths), Code: readCodeVersion().code(), Environment: worker.Environment(),
 	})
-	if err != nil || len(roots) == 0 {
+	drawn, drawErr := w.drawn(ctx)
+	if err := errors.Join(err, drawErr); err != nil || len(roots) == 0 && !drawn {
 		return err
 	}
 	if err := needData(w.planned, w.f.data); err != nil {
 		return err
+	}
+	if w.planned.spec.Agent != nil {
+		read, err := w.acts.ImportQuestions(ctx, contract.ImportQuestionsInput{Plan: w.planned.plan})
+		w.opts.Questions = &read
+		return dataError(err)
 	}
 	if b := w.planned.spec.Benchmark; b != nil && b.Source == experiments.SourceRelease {
 		read, err := w.acts.ImportRelease(ctx, contract.ImportReleaseInput{Plan: w.planned.plan})
@@ -226,6 +239,24 @@ func (w *forecaster) read(ctx context.Context) error {
 	read, err := w.acts.ReadDataset(ctx, w.planned.plan)
 	w.opts.Data = &read
 	return dataError(err)
+}
+
+// drawn reports that the questions follow from the spec alone, and are not those of the
+// reproduction compared with.
+func (w *forecaster) drawn(ctx context.Context) (bool, error) {
+	ours := w.planned.spec.Dataset
+	if ours.Quiz == nil {
+		return false, nil
+	}
+	if w.opts.Against == nil {
+		return true, nil
+	}
+	var theirs experiments.Plan
+	if err := readJSON(ctx, w.store, w.opts.Against.Plan, &theirs); err != nil {
+		return false, err
+	}
+	d := theirs.Spec.Dataset.Quiz
+	return d == nil || *d != *ours.Quiz, nil
 }
 
 // dataError is an error of reading a data set, which is the caller's to mend.
@@ -262,7 +293,7 @@ func (w *forecaster) make(ctx context.Context) (*forecast.Forecast, error) {
 	}
 	o := w.opts
 	o.Store, o.Catalog, o.Plan, o.Ref, o.Now = w.over, cat, w.planned.doc, w.planned.plan, time.Now()
-	o.Draw = w.acts.DrawCases
+	o.Draw, o.Rollouts = w.acts.DrawCases, w.acts
 	made, err := forecast.Make(ctx, o)
 	var data *forecast.DataError
 	if errors.As(err, &data) {

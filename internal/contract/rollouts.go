@@ -193,6 +193,12 @@ type RolloutsDoc struct {
 // RolloutsFormat is RolloutsDoc.Format.
 const RolloutsFormat = "cxrepro-rollouts-1"
 
+// PageRollouts is how many rollouts a page has.
+const PageRollouts = 64
+
+// PagesOf is how many pages so many rollouts have.
+func PagesOf(rollouts int) int { return (rollouts + PageRollouts - 1) / PageRollouts }
+
 // RolloutDoc is one rollout.
 type RolloutDoc struct {
 	Item int `json:"item"`

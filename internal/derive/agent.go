@@ -46,6 +46,26 @@ func (p *Plan) MeasureKey(image artifacts.Digest, g xragent.Gate) (artifacts.Key
 	}), err
 }
 
+// AgentTablesKey is the key of an agent's tables: what was asked, the sets of rollouts, and what
+// titles and counts depend on beside them.
+func (p *Plan) AgentTablesKey(questions artifacts.Digest, sets []artifacts.Digest) artifacts.KeyDoc {
+	models := []contract.SummaryModel{}
+	for i := range p.Models {
+		models = append(models, contract.ModelOf(&p.Models[i], experiments.Greedy))
+	}
+	return contract.TabulateAgentKey(questions, sets, map[string]any{
+		"name": p.Spec.Name, "paper": p.Spec.Paper, "agent": p.Spec.Agent, "models": models, "lookup": p.Lookup, "arms": p.Arms,
+	})
+}
+
+// AgentSets lists what the plan runs, in the order of the tables.
+func (p *Plan) AgentSets() (out []contract.RolloutSet) {
+	for _, s := range p.RolloutSets() {
+		out = append(out, contract.RolloutSet{Index: s.Index, Name: s.Name(), Card: s.Card.Name, Policy: s.Policy, Arm: s.Arm, Repeat: s.Repeat})
+	}
+	return out
+}
+
 // AgentRetry is which terminal outcomes the plan asks again.
 func (p *Plan) AgentRetry() ledger.Retry { return retryOf(p.Spec.Agent.Retry) }
 

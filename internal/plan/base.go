@@ -34,6 +34,7 @@ type base struct {
 	refs    []contract.EvaluationRef
 	evals   map[string]*baseEvaluation
 	images  map[artifacts.Digest]bool
+	agent   *baseAgent
 }
 
 // openBase opens the reproduction of a receipt; nil for none.
@@ -49,7 +50,7 @@ func openBase(ctx context.Context, docs *documents, r *contract.Receipt) (*base,
 	if b.pl, err = derive.NewPlan(p, r.Plan); err != nil {
 		return nil, err
 	}
-	for _, part := range []func(context.Context) error{b.openFindings, b.openCases, b.openEvaluations} {
+	for _, part := range []func(context.Context) error{b.openFindings, b.openCases, b.openEvaluations, b.openAgent} {
 		if err := part(ctx); err != nil {
 			return nil, fmt.Errorf("reproduction %s: %w", r.Reproduction, err)
 		}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -30,10 +31,12 @@ type Verdict struct {
 	Verdict   string  `json:"verdict"`
 }
 
-// Branch is what control flow did on one path of an evaluation: how its dialogues ended.
+// Branch is what control flow did on one path of an evaluation, or in one set of rollouts: how
+// its dialogues ended.
 type Branch struct {
-	Evaluation string           `json:"evaluation"`
-	Path       string           `json:"path"`
+	Evaluation string           `json:"evaluation,omitempty"`
+	Path       string           `json:"path,omitempty"`
+	Rollouts   string           `json:"rollouts,omitempty"`
 	Dialogues  int              `json:"dialogues"`
 	Ends       []contract.Count `json:"ends"`
 }
@@ -186,13 +189,10 @@ func accounts(ctx context.Context, docs *documents, r *contract.Receipt) (map[st
 		return nil, err
 	}
 	seen := map[artifacts.Digest]bool{}
-	for i, of := range p.Evaluations() {
+	for i, name := range accountRows(p) {
 		err := eachPacked(ctx, docs, r.Accounts[i], func(page contract.CallsDoc) error {
 			for _, call := range page.Calls {
-				name := rowOf(ledger.KindModel, of.Model.Name, of.Sampling)
-				if call.Count.Kind == ledger.KindJudge {
-					name = rowOf(ledger.KindJudge, p.Judge.Name, of.Sampling)
-				}
+				name := name(call.Count.Kind)
 				if out[name] == nil {
 					out[name] = &contract.CallCount{}
 				}
@@ -217,12 +217,40 @@ func accounts(ctx context.Context, docs *documents, r *contract.Receipt) (map[st
 	return out, nil
 }
 
+// accountRows names, for each account of a plan's reproduction, the row of a kind of calls.
+func accountRows(p *experiments.Plan) (out []func(kind string) string) {
+	for _, of := range p.Evaluations() {
+		out = append(out, func(kind string) string {
+			if kind == ledger.KindJudge {
+				return rowOf(kind, p.Judge.Name, of.Sampling)
+			}
+			return rowOf(kind, of.Model.Name, of.Sampling)
+		})
+	}
+	for _, s := range p.RolloutSets() {
+		out = append(out, func(kind string) string {
+			if kind == ledger.KindLookup {
+				return rowOf(kind, p.Lookup.Name, experiments.Greedy)
+			}
+			return rowOf(kind, s.Card.Name, p.Spec.Agent.Sampling)
+		})
+	}
+	return out
+}
+
 // sums compares the totals.
 func (c *Check) sums(f *Forecast, r *contract.Receipt) {
 	s := f.Totals.Steps
 	c.counted("steps needed", s.Needed, float64(r.Steps.Needed))
 	c.counted("steps run", s.Run.Add(s.Done), float64(r.Steps.Run))
 	c.counted("steps reused", s.Reused, float64(r.Steps.Reused))
+	if r.Rollouts != nil {
+		n := 0
+		for _, row := range f.Rollouts {
+			n += row.Rollouts
+		}
+		c.counted("rollouts", sure(float64(n)).figure(), float64(r.Rollouts.Rollouts))
+	}
 	if r.Calls == nil {
 		return
 	}
@@ -243,7 +271,7 @@ func (c *Check) sums(f *Forecast, r *contract.Receipt) {
 	}
 }
 
-// branches says how the dialogues of every evaluation ended.
+// branches says how the dialogues of every evaluation, and the rollouts of every set ended.
 func (c *Check) branches(ctx context.Context, docs *documents, r *contract.Receipt) error {
 	for _, ref := range r.Evaluations {
 		doc, err := get[contract.EvaluationDoc](ctx, docs, ref)
@@ -265,6 +293,28 @@ func (c *Check) branches(ctx context.Context, docs *documents, r *contract.Recei
 				c.Branches = append(c.Branches, b)
 			}
 		}
+	}
+	return c.rollouts(ctx, docs, r)
+}
+
+func (c *Check) rollouts(ctx context.Context, docs *documents, r *contract.Receipt) error {
+	for _, ref := range r.RolloutSets {
+		doc, err := get[contract.RolloutSetDoc](ctx, docs, ref)
+		if err != nil {
+			return err
+		}
+		b := Branch{Rollouts: doc.Set.Name, Ends: []contract.Count{}}
+		err = eachPacked(ctx, docs, doc.Pages, func(page contract.RolloutsDoc) error {
+			for _, d := range page.Rollouts {
+				b.Dialogues++
+				b.Ends = contract.AddCount(b.Ends, cmp.Or(d.Ending, "undetermined"), 1)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		c.Branches = append(c.Branches, b)
 	}
 	return nil
 }

@@ -44,7 +44,13 @@ func (p *planner) find(ctx context.Context, b *derive.Benchmark, in contract.Ask
 	if err != nil {
 		return nil, e, false, err
 	}
-	e, err = ledger.FindBy(q.Ledger, q.Retry, func(key artifacts.Key) (ledger.Entry, error) {
+	e, ok, err = p.findCall(ctx, &q.Call)
+	return q, e, ok, err
+}
+
+// findCall looks for the record of a call.
+func (p *planner) findCall(ctx context.Context, c *derive.Call) (ledger.Entry, bool, error) {
+	e, err := ledger.FindBy(c.Ledger, c.Retry, func(key artifacts.Key) (ledger.Entry, error) {
 		found, ok := p.answers[key.Step][key.Digest]
 		if !ok {
 			return ledger.Entry{}, &artifacts.MissError{Key: key, Reason: artifacts.MissNoEntry}
@@ -63,9 +69,9 @@ func (p *planner) find(ctx context.Context, b *derive.Benchmark, in contract.Ask
 		return out, nil
 	})
 	if errors.Is(err, artifacts.ErrNotFound) {
-		return q, e, false, nil
+		return e, false, nil
 	}
-	return q, e, err == nil, err
+	return e, err == nil, err
 }
 
 // recorded answers a walk from the catalog. see hears of every call, with its question.

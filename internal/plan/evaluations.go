@@ -49,11 +49,8 @@ func (p *planner) evaluations(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	p.answers = map[string]map[artifacts.Digest]catalog.Entry{}
-	for _, step := range []string{contract.StepCall, contract.StepCallOutcome} {
-		if p.answers[step], err = p.shelf.All(ctx, step); err != nil {
-			return err
-		}
+	if err := p.openAnswers(ctx); err != nil {
+		return err
 	}
 	docs := make([]artifacts.Digest, len(refs))
 	for i, ref := range refs {
@@ -77,6 +74,17 @@ func (p *planner) evaluations(ctx context.Context) (err error) {
 		}
 	}
 	return p.tabulate(ctx, docs)
+}
+
+// openAnswers lists the recorded calls.
+func (p *planner) openAnswers(ctx context.Context) (err error) {
+	p.answers = map[string]map[artifacts.Digest]catalog.Entry{}
+	for _, step := range []string{contract.StepCall, contract.StepCallOutcome} {
+		if p.answers[step], err = p.shelf.All(ctx, step); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sofar is what was counted of both rows.

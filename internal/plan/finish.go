@@ -39,7 +39,7 @@ func (p *planner) finishSteps(ctx context.Context) error {
 		if err := p.explainOpen(ctx, &row.why); err != nil {
 			return err
 		}
-		stale, err := p.stale(name, row)
+		stale, err := p.stale(ctx, name, row)
 		if err != nil {
 			return err
 		}
@@ -195,10 +195,12 @@ func costOf(costs []catalog.CallCost, kind, card string) (sum catalog.CallCost, 
 }
 
 // stale counts the base's keys of a step that are not needed any more.
-func (p *planner) stale(step string, row *stepRow) (amount, error) {
+func (p *planner) stale(ctx context.Context, step string, row *stepRow) (amount, error) {
 	switch {
 	case p.base == nil:
 		return amount{}, nil
+	case p.base.agent != nil:
+		return p.staleAgent(ctx, step, row)
 	case !slices.Contains(staleByKey, step):
 		return p.staleImages(step), nil
 	}
@@ -206,6 +208,11 @@ func (p *planner) stale(step string, row *stepRow) (amount, error) {
 	if err != nil {
 		return amount{}, err
 	}
+	return p.gone(step, row, keys), nil
+}
+
+// gone counts keys that are not needed any more.
+func (p *planner) gone(step string, row *stepRow, keys []artifacts.Key) amount {
 	gone := 0.0
 	for _, key := range keys {
 		if !p.keys[key] {
@@ -213,9 +220,9 @@ func (p *planner) stale(step string, row *stepRow) (amount, error) {
 		}
 	}
 	if unknown := row.needed.high - float64(p.known[step]); unknown > 0 && gone > 0 {
-		return span(max(0, gone-unknown), gone), nil // what is not known yet may be among them
+		return span(max(0, gone-unknown), gone) // what is not known yet may be among them
 	}
-	return sure(gone), nil
+	return sure(gone)
 }
 
 // staleByKey are the steps of which the base's keys are looked at one by one.

@@ -28,9 +28,11 @@ type Forecast struct {
 	Steps []StepRow `json:"steps"`
 	Calls []CallRow `json:"calls"`
 	// Tasks are the calls by diagnostic task, over all models and the judge.
-	Tasks  []TaskRow `json:"tasks"`
-	Flips  []Flip    `json:"flips"`
-	Totals Totals    `json:"totals"`
+	Tasks []TaskRow `json:"tasks"`
+	// Rollouts are those of an agent, by policy and arm.
+	Rollouts []RolloutRow `json:"rollouts,omitempty"`
+	Flips    []Flip       `json:"flips"`
+	Totals   Totals       `json:"totals"`
 	// Notes say what a figure rests on, or why it is not known.
 	Notes []string `json:"notes"`
 }
@@ -42,6 +44,8 @@ type Data struct {
 	Manifest artifacts.Digest `json:"manifest,omitzero"`
 	Images   int              `json:"images"`
 	Windows  int              `json:"windows"`
+	// Questions are those of an agent; Images are their pictures then.
+	Questions int `json:"questions,omitempty"`
 }
 
 // Against names a reproduction.
@@ -66,7 +70,8 @@ type StepRow struct {
 	Why     []Reason `json:"why,omitempty"`
 }
 
-// CallRow is one model card in one way of sampling; Kind is model or judge.
+// CallRow is one model card in one way of sampling; Kind is one of those of package
+// ledger.
 type CallRow struct {
 	Kind     string `json:"kind"`
 	Card     string `json:"card"`
@@ -87,6 +92,20 @@ type CallRow struct {
 // TaskRow is the calls of one diagnostic task.
 type TaskRow struct {
 	Task   string `json:"task"`
+	Needed Figure `json:"needed"`
+	Run    Figure `json:"run"`
+}
+
+// RolloutRow is the rollouts of one policy under one arm, over all repeats.
+type RolloutRow struct {
+	Policy string `json:"policy"`
+	Arm    string `json:"arm"`
+	// Rollouts = Ended + Open: the records bring so many to their end; Pages hold all.
+	Rollouts int `json:"rollouts"`
+	Ended    int `json:"ended"`
+	Open     int `json:"open"`
+	Pages    int `json:"pages"`
+	// Calls that they need, and of those the ones to run.
 	Needed Figure `json:"needed"`
 	Run    Figure `json:"run"`
 }

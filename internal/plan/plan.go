@@ -15,7 +15,7 @@ import (
 )
 
 // Options are what a forecast is made from. Store, Catalog, Plan, Ref and Now are required, and
-// one of Data, Release and Against.
+// one of Data, Release, Questions and Against.
 type Options struct {
 	// Store is read; what is made on the way is put into it, so it should be one that forgets.
 	Store *artifacts.Repository
@@ -29,6 +29,10 @@ type Options struct {
 	Release *contract.BenchmarkResult
 	// Against is the receipt of the reproduction to compare with.
 	Against *contract.Receipt
+	// Questions is the question set of an agent as it was read or drawn anew; nil: what Against had.
+	// Rollouts walks its rollouts.
+	Questions *contract.QuestionsResult
+	Rollouts  Rollouts
 	// Draw draws the cases of a benchmark out of findings.
 	Draw func(ctx context.Context, plan, manifest artifacts.Ref, assessed []contract.Assessed) (*contract.BenchmarkPlan, error)
 	// Price is what an endpoint asks for calls of a card, nil where nobody says.
@@ -87,7 +91,14 @@ func Make(ctx context.Context, o Options) (*Forecast, error) {
 	if p.base, err = openBase(ctx, p.docs, o.Against); err != nil {
 		return nil, err
 	}
-	for _, part := range []func(context.Context) error{p.begin, p.findings, p.cases, p.evaluations, p.finish} {
+	if b := p.base; b != nil {
+		p.out.Against = &Against{Reproduction: b.receipt.Reproduction, Name: b.receipt.Name, Ended: b.receipt.Ended}
+	}
+	parts := []func(context.Context) error{p.begin, p.findings, p.cases, p.evaluations, p.finish}
+	if o.Plan.Spec.Agent != nil {
+		parts = []func(context.Context) error{p.agent, p.finish}
+	}
+	for _, part := range parts {
 		if err := part(ctx); err != nil {
 			return nil, err
 		}
@@ -97,9 +108,6 @@ func Make(ctx context.Context, o Options) (*Forecast, error) {
 
 // begin finds out what the experiment begins with: a data set, or a released benchmark.
 func (p *planner) begin(ctx context.Context) error {
-	if b := p.base; b != nil {
-		p.out.Against = &Against{Reproduction: b.receipt.Reproduction, Name: b.receipt.Name, Ended: b.receipt.Ended}
-	}
 	if p.release() {
 		return p.beginRelease(ctx)
 	}

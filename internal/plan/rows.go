@@ -14,6 +14,7 @@ import (
 var stepOrder = []string{
 	contract.StepImportCase, contract.StepPixelFacts, contract.StepImportMasks, contract.StepSegment, contract.StepAssess, contract.StepSummarise,
 	contract.StepDrawCases, contract.StepBuildCase, contract.StepTabulate,
+	contract.StepMeasure, contract.StepTool, contract.StepTabulateAgent,
 }
 
 // tally is what becomes of keys.

@@ -13,7 +13,7 @@ import (
 func WriteText(w io.Writer, f *Forecast) error {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "%s (%s)\n", f.Name, f.Paper)
-	fmt.Fprintf(b, "data         %d images, %d windows, %s\n", f.Data.Images, f.Data.Windows, map[bool]string{true: "read now", false: "as recorded"}[f.Data.Read])
+	fmt.Fprintf(b, "data         %s, %s\n", f.Data.inWords(), map[bool]string{true: "read now", false: "as recorded"}[f.Data.Read])
 	if f.Reproduction != "" {
 		fmt.Fprintf(b, "reproduction %s%s\n", f.Reproduction, map[bool]string{true: ", finished: a run prints its receipt and does nothing"}[f.Finished])
 	}
@@ -41,11 +41,33 @@ func WriteText(w io.Writer, f *Forecast) error {
 		}
 		t.Flush()
 	}
+	writeRollouts(b, f.Rollouts)
 	writeTasks(b, f.Tasks)
 	writeFlips(b, f.Flips)
 	writeTotals(b, f, had)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+func (d Data) inWords() string {
+	if d.Questions > 0 {
+		return fmt.Sprintf("%d questions about %d pictures", d.Questions, d.Images)
+	}
+	return fmt.Sprintf("%d images, %d windows", d.Images, d.Windows)
+}
+
+// writeRollouts prints how far records lead the rollouts of an agent.
+func writeRollouts(b io.Writer, rows []RolloutRow) {
+	if len(rows) == 0 {
+		return
+	}
+	fmt.Fprintln(b)
+	t := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, "policy\tarm\trollouts\tended by records\topen\tpages\tcalls needed\tcalls to run")
+	for _, r := range rows {
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s\n", r.Policy, r.Arm, r.Rollouts, r.Ended, r.Open, r.Pages, r.Needed, r.Run)
+	}
+	t.Flush()
 }
 
 // had is what need not be run; what this reproduction did itself before is told apart.
@@ -179,6 +201,13 @@ func writeTotals(w io.Writer, f *Forecast, had func(reused, done Figure) string)
 // inShort says in one line what a run does.
 func inShort(f *Forecast) string {
 	var parts []string
+	open := 0
+	for _, r := range f.Rollouts {
+		open += r.Open
+	}
+	if len(f.Rollouts) > 0 {
+		parts = append(parts, fmt.Sprintf("%d rollouts to finish", open))
+	}
 	flips, bound := 0, 0
 	for _, x := range f.Flips {
 		if !x.Exact {
@@ -193,10 +222,14 @@ func inShort(f *Forecast) string {
 		if bound > 0 {
 			text = fmt.Sprintf("%d labels flip, at most %d more findings change", flips, bound)
 		}
+		if len(f.Rollouts) > 0 {
+			text = fmt.Sprintf("%d measurements change", f.Flips[0].Images)
+		}
 		parts = append(parts, text)
 	}
 	for _, s := range []struct{ step, what string }{
 		{contract.StepSegment, "images to segment"}, {contract.StepAssess, "windows and tasks to assess"}, {contract.StepBuildCase, "cases to build"},
+		{contract.StepMeasure, "pictures to measure"},
 	} {
 		for _, r := range f.Steps {
 			if r.Step == s.step {
@@ -223,7 +256,11 @@ func WriteCheck(w io.Writer, c *Check) error {
 	}
 	t.Flush()
 	for _, x := range c.Branches {
-		fmt.Fprintf(b, "branch       %s, %s: %d dialogues ended: %s\n", x.Evaluation, x.Path, x.Dialogues, contract.CountsInWords(x.Ends))
+		what := fmt.Sprintf("%s, %s: %d dialogues", x.Evaluation, x.Path, x.Dialogues)
+		if x.Rollouts != "" {
+			what = fmt.Sprintf("%s: %d rollouts", x.Rollouts, x.Dialogues)
+		}
+		fmt.Fprintf(b, "branch       %s ended: %s\n", what, contract.CountsInWords(x.Ends))
 	}
 	fmt.Fprintf(b, "%d equal, %d in their range, %d off, %d were unknown, %d beyond what was recorded\n", c.Equal, c.Within, c.Off, c.Unknown, c.Beyond)
 	_, err := io.WriteString(w, b.String())
