@@ -16,7 +16,9 @@ import (
 	"cxrepro/internal/anatomy"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxr"
+	"cxrepro/internal/datause"
 	"cxrepro/internal/provenance"
+	"cxrepro/internal/xragent/tools"
 )
 
 // Segmenter turns pixels into masks. It serves several goroutines, who may wait for it.
@@ -73,6 +75,9 @@ type Options struct {
 	Training *Training
 	// Endpoint returns where the calls to a model card go. Nil on workers without endpoints.
 	Endpoint func(card string) (*AskEndpoint, error)
+	// Segmenter returns the text-prompted segmenter of a name for pictures of a data-use class.
+	// Nil on workers without one.
+	Segmenter func(model string, class datause.Class) (tools.Finder, error)
 	// Fault, if set, is called at every heartbeat and at the points of a call; tests place
 	// kills there.
 	Fault func(name string)

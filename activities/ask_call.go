@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"go.temporal.io/sdk/activity"
-
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/datause"
@@ -250,7 +248,7 @@ func (c *call) failed(permit *limit.Permit, money *reserved, began time.Time, er
 	}
 	e.Detail, e.Code = lvlm.Valid(e.Detail), lvlm.Valid(e.Code)
 	ended := c.of.opts.Now()
-	out := &endpointError{name: c.endpoint.Name, err: e, attempt: int(activity.GetInfo(c.beat.ctx).Attempt)}
+	out := &endpointError{name: c.endpoint.Name, err: e, attempt: attemptNumber(c.beat.ctx)}
 	switch {
 	case e.Class == lvlm.Throttled:
 		until := permit.Throttled(e.RetryAfter)

@@ -76,7 +76,7 @@ func (c *call) outOfTime(ended error) error {
 		e.Class = lvlm.Throttled
 		e.Detail = "the time of the attempt was up while the endpoint asked to wait, " + limit.Long(until)
 	}
-	return &endpointError{name: c.endpoint.Name, err: e, attempt: int(activity.GetInfo(c.beat.ctx).Attempt)}
+	return &endpointError{name: c.endpoint.Name, err: e, attempt: attemptNumber(c.beat.ctx)}
 }
 
 // patience is how long a call may go without moving: the longest wait at the gate, or one

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
 	"cxrepro/artifacts"
@@ -46,6 +47,14 @@ type endpointError struct {
 // credential.
 func EndpointFailure(name string, err *lvlm.CallError) error {
 	return &endpointError{name: name, err: err}
+}
+
+// attemptNumber is the attempt of the activity that ctx belongs to; 0 outside of one.
+func attemptNumber(ctx context.Context) int {
+	if !activity.IsActivity(ctx) {
+		return 0
+	}
+	return int(activity.GetInfo(ctx).Attempt)
 }
 
 func (e *endpointError) Error() string { return "endpoint " + e.name + ": " + e.err.Error() }

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -9,7 +10,11 @@ import (
 	"cxrepro/internal/anatomy"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxr"
+	"cxrepro/internal/datause"
 	"cxrepro/internal/ledger"
+	"cxrepro/internal/lvlm"
+	"cxrepro/internal/lvlm/textseg"
+	"cxrepro/internal/mask"
 	"cxrepro/internal/provenance"
 	"cxrepro/internal/xragent"
 	"cxrepro/internal/xragent/tools"
@@ -35,7 +40,7 @@ func (r *rollout) tool(m means, c xragent.ToolCall) (bool, error) {
 func (r *rollout) answer(m means, c xragent.ToolCall) (o xragent.Observation, ok bool, err error) {
 	switch c.Name {
 	case xragent.ToolParse:
-		o, ok, err = r.parse(m, c)
+		o, ok, err = r.parse(m, c, fmt.Sprintf("observation.%d", c.Number))
 	case xragent.ToolCrop:
 		o, ok, err = r.crop(m, c)
 	case xragent.ToolLookup:
@@ -47,8 +52,8 @@ func (r *rollout) answer(m means, c xragent.ToolCall) (o xragent.Observation, ok
 	return o, ok, err
 }
 
-// recordedTool returns what a tool answers, making it where nobody did.
-func (r *rollout) recordedTool(m means, c xragent.ToolCall, doc artifacts.KeyDoc, materials []provenance.Descriptor, compute func(ctx context.Context) (xragent.Observation, error)) (o xragent.Observation, ok bool, err error) {
+// recordedTool returns what a tool answers for part of the rollout, making it where nobody did.
+func (r *rollout) recordedTool(m means, c xragent.ToolCall, part string, doc artifacts.KeyDoc, materials []provenance.Descriptor, compute func(ctx context.Context) (xragent.Observation, error)) (o xragent.Observation, ok bool, err error) {
 	rec, ok, err := m.step(doc, func(ctx context.Context) (product, error) {
 		o, err := compute(ctx)
 		if err != nil {
@@ -61,26 +66,67 @@ func (r *rollout) recordedTool(m means, c xragent.ToolCall, doc artifacts.KeyDoc
 	if err != nil || !ok {
 		return o, false, err
 	}
-	r.shown(fmt.Sprintf("observation.%d", c.Number), rec.Result)
+	r.shown(part, rec.Result)
 	r.tools = append(r.tools, contract.RolloutTool{Call: c.Number, Key: rec.Key.Digest, Result: rec.Result})
 	o, err = getJSON[xragent.Observation](m.context(), m.activities().opts.Store, rec.Result)
 	return o, err == nil, err
 }
 
-// parse outlines a structure in the masks of the picture.
-func (r *rollout) parse(m means, c xragent.ToolCall) (o xragent.Observation, ok bool, err error) {
+// parse outlines a structure in the masks of the picture, or what the words of a target name
+// where the plan has a segmenter for them.
+func (r *rollout) parse(m means, c xragent.ToolCall, part string) (o xragent.Observation, ok bool, err error) {
 	image := r.Pictures[c.Image]
 	doc, ok, err := r.measurement(m, image)
 	if err != nil || !ok {
 		return o, false, err
 	}
-	target := strings.ToLower(strings.Join(strings.Fields(c.Target), " "))
-	key := contract.ToolKey(c.Name, parseVersion, map[string]any{"target": target}, image.Digest, doc.Masks.Digest)
+	c.Target = strings.ToLower(strings.Join(strings.Fields(c.Target), " "))
+	arguments := map[string]any{"target": c.Target}
+	if s := r.plan.Spec.Agent.Segmenter; s != "" {
+		arguments["segmenter"] = textseg.Identity(s)
+	}
+	key := contract.ToolKey(c.Name, parseVersion, arguments, image.Digest, doc.Masks.Digest)
 	a := m.activities()
-	return r.recordedTool(m, c, key, []provenance.Descriptor{provenance.Describe("image", image), provenance.Describe("masks", doc.Masks)}, func(ctx context.Context) (xragent.Observation, error) {
-		c.Target = target
-		return tools.Visual(ctx, toolSource{a, r, doc.Masks}, nil, r.Pictures, c, nil)
+	return r.recordedTool(m, c, part, key, []provenance.Descriptor{provenance.Describe("image", image), provenance.Describe("masks", doc.Masks)}, func(ctx context.Context) (xragent.Observation, error) {
+		return tools.Visual(ctx, toolSource{a, r, doc.Masks}, r.finder(a), r.Pictures, c, nil)
 	})
+}
+
+// finder is what outlines words; nil where the plan names none.
+func (r *rollout) finder(a *Activities) tools.Finder {
+	if r.plan.Spec.Agent.Segmenter == "" {
+		return nil
+	}
+	return wordFinder{a, r}
+}
+
+// wordFinder asks the plan's text-prompted segmenter.
+type wordFinder struct {
+	a *Activities
+	r *rollout
+}
+
+// Find implements tools.Finder. A service that fails is no observation: the attempt fails, and
+// is repeated or ends as calls to models do.
+func (f wordFinder) Find(ctx context.Context, picture artifacts.Ref, target string) (mask.Mask, error) {
+	model := f.r.plan.Spec.Agent.Segmenter
+	if f.a.opts.Segmenter == nil {
+		return mask.Mask{}, fail(contract.ErrTypeEndpoint, "this worker has no text-prompted segmenter %s; name one under segmenters in the file of --endpoints", model)
+	}
+	class, err := datause.Parse(f.r.class)
+	if err != nil {
+		return mask.Mask{}, fail(contract.ErrTypeSpec, "%w", err)
+	}
+	find, err := f.a.opts.Segmenter(model, class)
+	var m mask.Mask
+	if err == nil {
+		m, err = find.Find(ctx, picture, target)
+	}
+	var call *lvlm.CallError
+	if errors.As(err, &call) {
+		return m, &endpointError{name: model, err: call, delay: call.RetryAfter, attempt: attemptNumber(ctx)}
+	}
+	return m, err
 }
 
 // toolSource is where the tools of a rollout find pictures and masks.
@@ -117,11 +163,21 @@ func (r *rollout) crop(m means, c xragent.ToolCall) (o xragent.Observation, ok b
 		}
 	}
 	box, o, ok := xragent.CropBox(c, r.Results, masks)
+	if !ok && o.Status == xragent.StatusUnsupported && r.finder(a) != nil {
+		o, ok, err = r.parse(m, xragent.ToolCall{Number: c.Number, Name: xragent.ToolParse, Image: c.Image, Target: c.Region}, fmt.Sprintf("region.%d", c.Number))
+		if err != nil || !ok {
+			return o, false, err
+		}
+		if ok = o.Box != nil; ok {
+			box = *o.Box
+		}
+	}
 	if !ok {
 		return o, true, nil
 	}
 	key := contract.ToolKey(c.Name, cropVersion, map[string]any{"box": box[:]}, image.Digest, artifacts.Digest{})
-	return r.recordedTool(m, c, key, []provenance.Descriptor{provenance.Describe("image", image)}, func(ctx context.Context) (xragent.Observation, error) {
+	part := fmt.Sprintf("observation.%d", c.Number)
+	return r.recordedTool(m, c, part, key, []provenance.Descriptor{provenance.Describe("image", image)}, func(ctx context.Context) (xragent.Observation, error) {
 		return tools.Visual(ctx, toolSource{a: a, r: r}, nil, r.Pictures, xragent.ToolCall{Name: c.Name, Image: c.Image, Box: &box}, nil)
 	})
 }

@@ -25,6 +25,9 @@ type Agent struct {
 	// Lookup is the model card of the reference book that evidence_lookup asks. Absent, items
 	// bring their own texts, or lookups are answered with status error.
 	Lookup string `yaml:"lookup,omitempty" json:"lookup,omitempty"`
+	// Segmenter names a text-prompted segmenter, model and version, that region_parse asks for
+	// what no structure is called. It enters the keys of what the tools answer.
+	Segmenter string `yaml:"segmenter,omitempty" json:"segmenter,omitempty"`
 	// Arms are the ways in which the agent runs; see xragent.Arms.
 	Arms []string `yaml:"arms" json:"arms"`
 	// Sampling is greedy or draws: which decoding of a policy's card is sent.

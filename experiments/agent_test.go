@@ -101,3 +101,23 @@ func TestBadAgentSpecs(t *testing.T) {
 		t.Errorf("a quiz without an agent: %v", err)
 	}
 }
+
+// TestAgentSegmenter: a segmenter is part of the plan by its name and nothing else, and no spec
+// without one changes.
+func TestAgentSegmenter(t *testing.T) {
+	plain, err := Parse("spec.yaml", []byte(agentSpec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	named, err := Parse("spec.yaml", []byte(strings.Replace(agentSpec, "  lookup: book.yaml\n", "  lookup: book.yaml\n  segmenter: biomedparse-v2\n", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plain.Agent.Segmenter != "" || named.Agent.Segmenter != "biomedparse-v2" {
+		t.Errorf("%q, %q", plain.Agent.Segmenter, named.Agent.Segmenter)
+	}
+	direct := strings.NewReplacer("[gate_off, default]", "[direct.v4]", "[direct.v4, default]", "[direct.v3]", "  lookup: book.yaml\n", "  segmenter: words-1\n").Replace(agentSpec)
+	if _, err := Parse("spec.yaml", []byte(direct)); err == nil || !strings.Contains(err.Error(), "agent.segmenter") {
+		t.Errorf("prompts alone outline nothing: %v", err)
+	}
+}

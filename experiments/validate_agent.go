@@ -3,6 +3,7 @@ package experiments
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"cxrepro/internal/chexstruct"
 	"cxrepro/internal/cxreasonbench"
@@ -12,6 +13,9 @@ import (
 
 // maxPictures bounds the pictures of a drawn question set.
 const maxPictures = 1 << 16
+
+// maxSegmenter bounds the name of a text-prompted segmenter.
+const maxSegmenter = 128
 
 // agentSpec checks a spec that has an agent section: its data set is a question set, and what
 // belongs to findings, benchmark and evaluation is not there.
@@ -103,6 +107,12 @@ func (v *validation) policies(a *Agent) {
 	}
 	if a.Lookup != "" && len(a.Policies) > 0 && !tools {
 		v.Add("agent.lookup", "does not go with direct prompts alone, which look nothing up")
+	}
+	if a.Segmenter != "" && len(a.Policies) > 0 && !tools {
+		v.Add("agent.segmenter", "does not go with direct prompts alone, which outline nothing")
+	}
+	if strings.TrimSpace(a.Segmenter) != a.Segmenter || len(a.Segmenter) > maxSegmenter {
+		v.Add("agent.segmenter", "want the name and version of a model, at most %d bytes, got %q", maxSegmenter, a.Segmenter)
 	}
 }
 

@@ -126,7 +126,7 @@ func Start(o Options) (*Worker, error) {
 		Engine: w.engines.get, Viewer: w.viewers.get, Cache: o.Cache, CopyInputs: o.CopyInputs, Digests: w.digests, Code: o.Code,
 		Environment: Environment(),
 		Log:         o.Log, Stall: o.Stall, Ahead: o.Ahead, Fault: o.Fault, Reporters: o.Reporters,
-		Endpoint: w.askers.endpoint, Training: o.Training,
+		Endpoint: w.askers.endpoint, Segmenter: newSegmenters(o).get, Training: o.Training,
 	})
 	if err != nil {
 		return nil, err

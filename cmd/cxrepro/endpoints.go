@@ -58,7 +58,39 @@ func needEndpoints(p *experiments.Plan, f workerFlags, budget int64) error {
 		return usageError("add --endpoints FILE with an endpoint for each (docs/endpoints.md), or --recorded to answer from what is recorded",
 			"no endpoint serves %s%s", strings.Join(missing, ", "), strangers(p, f.served))
 	}
-	return nil
+	return needSegmenter(p, f.served, class)
+}
+
+// needSegmenter refuses a run whose tools would ask a text-prompted segmenter that this process
+// cannot reach, or may not send such data to.
+func needSegmenter(p *experiments.Plan, served *endpoint.Set, class datause.Class) error {
+	if p.Spec.Agent == nil || p.Spec.Agent.Segmenter == "" {
+		return nil
+	}
+	model := p.Spec.Agent.Segmenter
+	var s *endpoint.Segmenter
+	if served != nil {
+		s, _ = served.Segmenter(model)
+	}
+	if s == nil {
+		return usageError("add it under segmenters in the file of --endpoints (docs/endpoints.md), leave agent.segmenter out, or --recorded to answer from what is recorded",
+			"agent.segmenter: no service serves %s", model)
+	}
+	return reachable("segmenter "+s.Name, s.CredentialEnv, s.Attestation, class)
+}
+
+// reachable refuses a place that lacks its credential, or that such data may not be sent to.
+func reachable(name, credentialEnv string, vouched datause.Attestation, class datause.Class) error {
+	if credentialEnv != "" && os.Getenv(credentialEnv) == "" {
+		return usageError("export it in the shell that runs this command", "%s takes its credential from %s, which is not set", name, credentialEnv)
+	}
+	err := datause.AllowEndpoint(class, vouched, time.Now())
+	var denied *datause.DeniedError
+	if errors.As(err, &denied) {
+		return usageError("state under attestation in the endpoint card what the operator vouches for, with date and reference, or choose an endpoint of your own",
+			"data of class %s may not be sent to %s: %v", class, name, err)
+	}
+	return err
 }
 
 // fitEndpoint refuses an endpoint that cannot be asked as the card wants, or with such data or
@@ -67,20 +99,11 @@ func fitEndpoint(e *endpoint.Card, card *experiments.ModelCard, class datause.Cl
 	if e.AdapterVersion() != card.AdapterVersion() {
 		return usageError("name the endpoint that speaks it, or the card that fits", "endpoint %s speaks %s, and model card %s wants %s", e.Name, e.Adapter, card.Name, card.Adapter)
 	}
-	if e.CredentialEnv != "" && os.Getenv(e.CredentialEnv) == "" {
-		return usageError("export it in the shell that runs this command", "endpoint %s takes its credential from %s, which is not set", e.Name, e.CredentialEnv)
-	}
 	if budget > 0 && e.Price == nil {
 		return usageError("state a price in its card, 0 where it costs nothing (docs/endpoints.md), or leave --budget out",
 			"endpoint %s, which serves %s, states no price, so a budget cannot be kept", e.Name, card.Name)
 	}
-	var denied *datause.DeniedError
-	err := datause.AllowEndpoint(class, e.Attestation, time.Now())
-	if errors.As(err, &denied) {
-		return usageError("state under attestation in the endpoint card what the operator vouches for, with date and reference, or choose an endpoint of your own",
-			"data of class %s may not be sent to endpoint %s: %v", class, e.Name, err)
-	}
-	return err
+	return reachable("endpoint "+e.Name, e.CredentialEnv, e.Attestation, class)
 }
 
 // strangers names what endpoints serve that the plan does not ask: a missing model is often one

@@ -47,6 +47,31 @@ func TestNeedEndpoints(t *testing.T) {
 	}
 }
 
+// TestNeedSegmenter: a run whose tools would ask words of a service is refused where there is
+// none, or where such pictures may not go to it.
+func TestNeedSegmenter(t *testing.T) {
+	for name, c := range map[string]struct{ model, class, vouched, want string }{
+		"sound":            {"words-1", "synthetic", "", ""},
+		"sound and local":  {"words-1", "credentialed", "attestation: {local: true}", ""},
+		"another version":  {"words-2", "synthetic", "", "agent.segmenter: no service serves words-2"},
+		"nothing promised": {"words-1", "credentialed", "", "data of class credentialed may not be sent to segmenter here"},
+	} {
+		set, err := endpoint.Parse("endpoints.yaml", []byte("segmenters:\n- name: here\n  url: http://127.0.0.1:1/\n  model: words-1\n  timeout: 1s\n  "+c.vouched+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan := &experiments.Plan{Spec: experiments.Spec{Dataset: experiments.Dataset{DataUse: c.class}, Agent: &experiments.Agent{Segmenter: c.model}}}
+		err = needEndpoints(plan, workerFlags{served: set}, 0)
+		var usage *exitError
+		if c.want == "" && err != nil || c.want != "" && (!errors.As(err, &usage) || usage.Code != exitUsage || !strings.HasPrefix(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+		if err := needEndpoints(plan, workerFlags{onlyRecorded: true}, 0); err != nil {
+			t.Errorf("%s, from the records: %v", name, err)
+		}
+	}
+}
+
 // TestRecordedAndEndpoints: --recorded leaves no room for a network.
 func TestRecordedAndEndpoints(t *testing.T) {
 	f := workerFlags{onlyRecorded: true, endpoints: "endpoints.yaml"}

@@ -80,7 +80,9 @@ func (p Price) Cost(u dialogue.Usage) int64 {
 
 // Set is the endpoints of one file.
 type Set struct {
-	Endpoints []Card `yaml:"endpoints"`
+	Endpoints []Card `yaml:"endpoints,omitempty"`
+	// Segmenters are services that outline what words name.
+	Segmenters []Segmenter `yaml:"segmenters,omitempty"`
 }
 
 // Load reads and checks a file of endpoint cards.

@@ -202,3 +202,35 @@ func TestDocumentedCards(t *testing.T) {
 		}
 	}
 }
+
+// TestSegmenters: a service is found by the model it serves; what it lacks is said by field, and a
+// file may hold services alone.
+func TestSegmenters(t *testing.T) {
+	const sound = "segmenters:\n- {name: words, url: https://words.example, model: biomedparse-v2, credential_env: WORDS_TOKEN, timeout: 90s}\n"
+	for _, text := range []string{sound, good + sound} {
+		s, err := Parse("endpoints.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		card, ok := s.Segmenter("biomedparse-v2")
+		if _, other := s.Segmenter("biomedparse-v1"); !ok || other {
+			t.Fatalf("%v, %v", ok, other)
+		}
+		if _, err := card.Open(datause.Synthetic, env(), nil); err == nil || !strings.Contains(err.Error(), "WORDS_TOKEN") {
+			t.Errorf("without its credential: %v", err)
+		}
+	}
+	for text, want := range map[string]string{
+		"{}": "endpoints: want at least one", "segmenters: [{name: A b, url: https://h, model: m, timeout: 1s}]": "segmenters[0].name",
+		"segmenters: [{name: a, url: http://elsewhere.example, model: m, timeout: 1s}]":                                       "segmenters[0].url",
+		"segmenters: [{name: a, url: https://u:p@h, model: m, timeout: 1s}]":                                                  "segmenters[0].url",
+		"segmenters: [{name: a, url: https://h, timeout: 1s}]":                                                                "segmenters[0].model",
+		"segmenters: [{name: a, url: https://h, model: m, timeout: 5m}]":                                                      "segmenters[0].timeout",
+		"segmenters: [{name: a, url: https://h, model: m, timeout: 1s, credential_env: sk-12 34}]":                            "segmenters[0].credential_env",
+		"segmenters:\n- {name: a, url: https://h, model: m, timeout: 1s}\n- {name: b, url: https://i, model: m, timeout: 1s}": "segmenters[1].model",
+	} {
+		if _, err := Parse("endpoints.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}

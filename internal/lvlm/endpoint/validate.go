@@ -22,7 +22,7 @@ var (
 type validation struct{ strictyaml.Findings }
 
 func (v *validation) set(s *Set) {
-	if len(s.Endpoints) == 0 {
+	if len(s.Endpoints) == 0 && len(s.Segmenters) == 0 {
 		v.Add("endpoints", "want at least one endpoint card")
 	}
 	names, served := map[string]bool{}, map[string]string{}
@@ -40,6 +40,7 @@ func (v *validation) set(s *Set) {
 			served[m] = c.Name
 		}
 	}
+	v.segmenters(s.Segmenters)
 }
 
 func (v *validation) card(c *Card, field string) {

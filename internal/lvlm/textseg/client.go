@@ -72,8 +72,8 @@ func New(o Options) (*Client, error) {
 }
 
 // Identity is everything that a mask depends on besides picture and prompt.
-func (c *Client) Identity() map[string]any {
-	return map[string]any{"segmenter": Version, "model": c.o.Model}
+func Identity(model string) map[string]any {
+	return map[string]any{"segmenter": Version, "model": model}
 }
 
 type request struct {

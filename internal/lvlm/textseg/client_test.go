@@ -96,7 +96,7 @@ func TestFind(t *testing.T) {
 	m, err = c.Find(t.Context(), ref, "dark spot")
 	require.NoError(t, err)
 	require.True(t, m.IsEmpty())
-	require.Equal(t, map[string]any{"segmenter": 1, "model": "stand-in-1"}, c.Identity())
+	require.Equal(t, map[string]any{"segmenter": 1, "model": "stand-in-1"}, Identity("stand-in-1"))
 
 	c = client(t, s, func(o *Options) { o.Credential = lvlm.NewSecret("secret-2") })
 	_, err = c.Find(t.Context(), ref, "bright spot")
