@@ -3,6 +3,7 @@ package resolve
 import (
 	"archive/zip"
 	"context"
+	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -129,8 +130,16 @@ print(numpy.__version__)`
 		return Interpreter{}, fmt.Errorf("%s is no Python: it prints %.40q", path, out)
 	}
 	p := Interpreter{Path: path, Python: m[1]}
-	if err != nil || m[2] == "" {
-		return p, fmt.Errorf("Python %s does not import numpy", m[1])
+	if err != nil {
+		var ended *exec.ExitError
+		said := ""
+		if errors.As(err, &ended) {
+			said = ": " + lastWords(string(ended.Stderr), 1) // names the module or library that is missing
+		}
+		return p, fmt.Errorf("Python %s does not import numpy: %w%s", m[1], err, said)
+	}
+	if m[2] == "" {
+		return p, fmt.Errorf("Python %s does not import numpy: it prints %.40q", m[1], out)
 	}
 	major, _ := strconv.Atoi(m[2])
 	minor, _ := strconv.Atoi(m[3])
