@@ -167,32 +167,46 @@ func (a *Activities) OpenRound(ctx context.Context, in contract.RoundInput) (con
 	return out, a.serve(p, t, run, in)
 }
 
-// serve makes the policy's server answer as the weights of a round.
+// serve makes the policy's server answer as the weights of a round, which lie in the folder of the
+// run but for the first.
 func (a *Activities) serve(p *pulse, t *contract.Training, run *contract.TrainingRun, in contract.RoundInput) error {
-	eq, err := a.equipped()
-	if err != nil {
-		return err
-	}
-	if eq.Server == nil {
-		return fail(contract.ErrTypeModel, "this worker serves no policy; start it with an address for the policy's server")
-	}
-	recipe, err := a.trainerRecipe(run)
+	eq, recipe, err := a.policyServer(run)
 	if err != nil {
 		return err
 	}
 	a.fault(FaultServerLoading)
 	folder := filepath.Join(eq.folder(in.Run.Run), filepath.FromSlash(recipe.Checkpoints))
-	name := filepath.Join(folder, fmt.Sprintf("checkpoint-%d", in.Step-1))
+	name := filepath.Join(folder, recipe.CheckpointName(in.Step-1, run.Updates))
 	if _, err := os.Stat(filepath.Join(name, trainer.ManifestName)); in.Step == 1 || err != nil {
-		if name, err = a.bring(p.ctx, t, in.Weights, recipe.Layout); err != nil {
-			return fmt.Errorf("weights %s, which answer in step %d: %w", in.Weights.Short(), in.Step, err)
-		}
-		folder = filepath.Dir(name)
+		return a.serveStored(p, t, run, in.Weights)
 	}
-	if recipe.Serve != nil && recipe.Serve.OneAtATime {
-		folder = name
+	return eq.Server.Serve(p.ctx, recipe, name, in.Weights.String())
+}
+
+// serveStored makes the policy's server answer as weights of the store.
+func (a *Activities) serveStored(p *pulse, t *contract.Training, run *contract.TrainingRun, weights artifacts.Digest) error {
+	eq, recipe, err := a.policyServer(run)
+	if err != nil {
+		return err
 	}
-	return eq.Server.Serve(p.ctx, recipe, folder, in.Weights.String())
+	name, err := a.bring(p.ctx, t, weights, recipe.Layout)
+	if err != nil {
+		return fmt.Errorf("weights %s, which answer: %w", weights.Short(), err)
+	}
+	return eq.Server.Serve(p.ctx, recipe, name, weights.String())
+}
+
+// policyServer refuses a worker that cannot serve the checkpoints of a run.
+func (a *Activities) policyServer(run *contract.TrainingRun) (*Training, *trainer.Recipe, error) {
+	eq, err := a.equipped()
+	if err != nil {
+		return nil, nil, err
+	}
+	if eq.Server == nil {
+		return nil, nil, fail(contract.ErrTypeModel, "this worker serves no policy; start it with an address for the policy's server")
+	}
+	recipe, err := a.trainerRecipe(run)
+	return eq, recipe, err
 }
 
 // bring puts stored weights into a folder of their own, and returns the checkpoint's.

@@ -40,6 +40,12 @@ type Layout interface {
 	// Checkpoints returns what lies in a folder, complete or torn, by step; a folder that does
 	// not exist has none.
 	Checkpoints(folder string) ([]Checkpoint, error)
+	// Folder is the name of the folder that has a number.
+	Folder(number int) string
+	// ByCounter reports that folders are numbered by what the trainer counts, not by our steps.
+	ByCounter() bool
+	// Restored does to the folder of checkpoints what the trainer does when it has saved one there.
+	Restored(folder string, number int) error
 }
 
 // layouts are the known ones.

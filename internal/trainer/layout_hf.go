@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -18,8 +19,17 @@ type hfLayout struct{}
 
 func (hfLayout) Name() string { return "hf" }
 
+func (hfLayout) Folder(number int) string { return hfPrefix + strconv.Itoa(number) }
+
+func (hfLayout) ByCounter() bool { return true }
+
+func (hfLayout) Restored(string, int) error { return nil }
+
+// hfPrefix begins the names of folders.
+const hfPrefix = "checkpoint-"
+
 func (hfLayout) Checkpoints(folder string) ([]Checkpoint, error) {
-	return scan(folder, "checkpoint-", func(dir string, c *Checkpoint) error {
+	return scan(folder, hfPrefix, func(dir string, c *Checkpoint) error {
 		s, err := readState(dir, c.Step)
 		if err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"strconv"
 )
 
 // tinyLayout is checkpoint-<n>/ as docs/trainer-contract.md has it: the trainer's own manifest
@@ -12,8 +13,17 @@ type tinyLayout struct{}
 
 func (tinyLayout) Name() string { return "tiny" }
 
+func (tinyLayout) Folder(number int) string { return tinyPrefix + strconv.Itoa(number) }
+
+func (tinyLayout) ByCounter() bool { return false }
+
+func (tinyLayout) Restored(string, int) error { return nil }
+
+// tinyPrefix begins the names of folders.
+const tinyPrefix = "checkpoint-"
+
 func (tinyLayout) Checkpoints(folder string) ([]Checkpoint, error) {
-	return scan(folder, "checkpoint-", func(dir string, c *Checkpoint) error {
+	return scan(folder, tinyPrefix, func(dir string, c *Checkpoint) error {
 		s, err := readState(dir, c.Step)
 		if err != nil {
 			return err

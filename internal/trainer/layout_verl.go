@@ -23,6 +23,18 @@ type verlLayout struct{}
 
 func (verlLayout) Name() string { return "verl" }
 
+func (verlLayout) Folder(number int) string { return verlPrefix + strconv.Itoa(number) }
+
+func (verlLayout) ByCounter() bool { return false }
+
+// Restored names the checkpoint in the tracker, which is where verl looks.
+func (verlLayout) Restored(folder string, number int) error {
+	return replaceFile(filepath.Join(folder, trackerName), fmt.Appendf(nil, "%d", number))
+}
+
+// verlPrefix begins the names of folders.
+const verlPrefix = "global_step_"
+
 // trackerName is the file that names the newest checkpoint.
 const trackerName = "latest_checkpointed_iteration.txt"
 
@@ -34,7 +46,7 @@ func (verlLayout) Checkpoints(folder string) ([]Checkpoint, error) {
 	if data, err := os.ReadFile(filepath.Join(folder, trackerName)); err == nil {
 		tracked, _ = strconv.Atoi(strings.TrimSpace(string(data))) // what is no number names nothing
 	}
-	return scan(folder, "global_step_", func(dir string, c *Checkpoint) error {
+	return scan(folder, verlPrefix, func(dir string, c *Checkpoint) error {
 		if tracked < c.Step {
 			return fmt.Errorf("the tracker names step %d: it was not finished", tracked)
 		}

@@ -64,6 +64,9 @@ type RecipeFile struct {
 	Beside []string `yaml:"beside,omitempty"`
 	// Commands are the ways to start it by stage.
 	Commands map[Stage]Command `yaml:"commands"`
+	// Init writes the weights that a training begins with into {checkpoint}, if the trainer makes
+	// them: {seed} decides them.
+	Init *Command `yaml:"init,omitempty"`
 	// Serve starts a server of its checkpoints, if it has one.
 	Serve *ServeCommand `yaml:"serve,omitempty"`
 	// Environment is added to the child's, by name.
@@ -186,6 +189,19 @@ func (r *Recipe) Target(s Spec, step int) int {
 	return step
 }
 
+// number is what the folder of a step's checkpoint is numbered with.
+func (r *Recipe) number(step, updates int) int {
+	if r.layout.ByCounter() && r.Counter == CountsUpdates {
+		return step * updates
+	}
+	return step
+}
+
+// CheckpointName is the name of the folder of a step's checkpoint, in a run of so many updates a step.
+func (r *Recipe) CheckpointName(step, updates int) string {
+	return r.layout.Folder(r.number(step, updates))
+}
+
 // placeholder is a name in braces.
 var placeholder = regexp.MustCompile(`\{[a-z_]+(\.[a-z0-9_]+)?\}`)
 
@@ -223,6 +239,22 @@ func (v Values) fillAll(words []string) ([]string, error) {
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// InitArgv is the command line that writes the first weights below a folder.
+func (r *Recipe) InitArgv(seed uint64, folder string, v Values) ([]string, error) {
+	if r.Init == nil {
+		return nil, fmt.Errorf("recipe of trainer %s has no init: it makes no first weights", r.Trainer)
+	}
+	all := Values{"recipe": r.folder, "seed": strconv.FormatUint(seed, 10), "checkpoint": filepath.Join(folder, r.layout.Folder(0))}
+	for name, value := range v {
+		all[name] = value
+	}
+	argv, err := all.fillAll(slices.Concat(r.Init.Program, r.Init.Arguments))
+	if err != nil {
+		return nil, fmt.Errorf("recipe of trainer %s: init: %w", r.Trainer, err)
+	}
+	return argv, nil
 }
 
 // Argv is the command line of a segment, and the environment that the recipe adds. resume is

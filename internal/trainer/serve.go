@@ -80,15 +80,19 @@ func (s *Server) Resume() error {
 	return s.start()
 }
 
-// Serve makes the server answer under the digest of weights, which lie in folder, a folder of
-// checkpoints or, for a recipe that serves one checkpoint at a time, that checkpoint's own.
+// Serve makes the server answer under the digest of weights, whose checkpoint lies in a folder of
+// its own beside others.
 //
 // Errors: a server that does not come up, with its last words.
-func (s *Server) Serve(ctx context.Context, r *Recipe, folder, weights string) error {
+func (s *Server) Serve(ctx context.Context, r *Recipe, checkpoint, weights string) error {
 	s.turn.Lock()
 	defer s.turn.Unlock()
 	if r.Serve == nil {
 		return fmt.Errorf("recipe of trainer %s: serve is missing, and its checkpoints shall answer", r.Trainer)
+	}
+	folder := checkpoint
+	if !r.Serve.OneAtATime {
+		folder = filepath.Dir(checkpoint)
 	}
 	if err := s.turnTo(ctx, r, folder, weights); err != nil {
 		return err

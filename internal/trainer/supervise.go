@@ -135,7 +135,7 @@ func (j *Job) CheckpointsFolder() string {
 // trainer that names its folders by updates has Updates of them in a step.
 func (j *Job) List() ([]Checkpoint, error) {
 	list, err := j.Recipe.layout.Checkpoints(j.CheckpointsFolder())
-	if err != nil || j.Recipe.Counter != CountsUpdates || j.Recipe.layout != (hfLayout{}) {
+	if err != nil || j.Recipe.number(1, j.Spec.Updates) == 1 {
 		return list, err
 	}
 	for i := range list {

@@ -90,6 +90,10 @@ func (m Manifest) List() ([]File, error) {
 // Download brings a stored checkpoint into a folder, whole or not at all, and returns its path.
 // What lies there under its name is replaced when it is another.
 func Download(ctx context.Context, store Opener, m Manifest, folder, layout string) (path string, err error) {
+	l, err := LayoutOf(layout)
+	if err != nil {
+		return "", err
+	}
 	list, err := m.List()
 	if err != nil {
 		return "", err
@@ -127,10 +131,7 @@ func Download(ctx context.Context, store Opener, m Manifest, folder, layout stri
 	if err := os.Rename(part, path); err != nil {
 		return "", err
 	}
-	if layout == (verlLayout{}).Name() {
-		return path, replaceFile(filepath.Join(folder, trackerName), fmt.Appendf(nil, "%d", m.Step))
-	}
-	return path, nil
+	return path, l.Restored(folder, m.Step)
 }
 
 func fetch(ctx context.Context, store Opener, f File, folder string) error {
