@@ -45,7 +45,7 @@ func (a *Activities) TabulateAgent(ctx context.Context, in contract.TabulateAgen
 		return none, err
 	}
 	results, err := putJSON(p.work, a.opts.Store, contract.AgentResults{
-		Format: contract.AgentResultsFormat, Questions: in.Questions.Digest, Sets: sets, Tables: rec.Result.Digest,
+		Format: contract.AgentResultsFormat, Questions: in.Questions.Digest, Sets: sets, Tables: rec.Result.Digest, Training: in.Training.Digest,
 	}, contract.AgentResultsMediaType)
 	return contract.TabulateResult{Summary: rec.Result, Results: results, ResultDigest: results.Digest, Totals: t.totals}, err
 }

@@ -46,10 +46,24 @@ func (u *Audit) AgentTables(ctx context.Context) (tables, results artifacts.Ref,
 	if tables, err = refOfJSON(t, contract.AgentTablesMediaType); err != nil {
 		return tables, results, err
 	}
-	list := contract.AgentResults{Format: contract.AgentResultsFormat, Questions: u.r.Questions.Digest, Sets: []artifacts.Digest{}, Tables: tables.Digest}
+	list := contract.AgentResults{Format: contract.AgentResultsFormat, Questions: u.r.Questions.Digest, Sets: []artifacts.Digest{}, Tables: tables.Digest, Training: u.r.Training.Digest}
 	for _, ref := range u.r.RolloutSets {
 		list.Sets = append(list.Sets, ref.Digest)
 	}
 	results, err = refOfJSON(list, contract.AgentResultsMediaType)
 	return tables, results, err
+}
+
+// Training makes the document of a training again from the records of its rollouts, batches and
+// segments, and returns what it would be called; ok is false for a reproduction that trains nothing.
+func (u *Audit) Training(ctx context.Context) (ref artifacts.Ref, ok bool, err error) {
+	if u.r.Training.IsZero() {
+		return ref, false, nil
+	}
+	doc, err := getJSON[contract.TrainingDoc](ctx, u.a.opts.Store, u.r.Training)
+	if err != nil {
+		return ref, true, fmt.Errorf("the training: %w", err)
+	}
+	out, _, err := u.a.closeTraining(u.p, doc.Training, u.r.Reproduction, refOfJSON)
+	return out.Doc, true, err
 }

@@ -32,6 +32,9 @@ func (v *inventory) agent(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := v.training(ctx); err != nil {
+		return err
+	}
 	v.open(r.AgentTables, "the tables of the agent")
 	sets := make([]artifacts.Digest, len(r.RolloutSets))
 	for i, ref := range r.RolloutSets {
@@ -49,6 +52,9 @@ func (v *inventory) pictures(ctx context.Context, q *contract.Questions) error {
 	}
 	for i, image := range q.Pictures() {
 		v.bound(image, fmt.Sprintf("picture %d", i))
+		if v.pl.Plan.View == nil {
+			continue // no arm measures
+		}
 		role := fmt.Sprintf("masks of picture %d", i)
 		rec, err := v.entry(ctx, contract.SegmentKey(image.Digest, v.pl.Inference()), "", "record of the "+role)
 		if err != nil {

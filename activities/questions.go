@@ -42,10 +42,13 @@ func (a *Activities) ImportQuestions(ctx context.Context, in contract.ImportQues
 	if err != nil {
 		return none, err
 	}
-	pictures := len(doc.Pictures())
+	pictures, windows := len(doc.Pictures()), 0
+	if pl.Plan.View != nil { // else no arm measures
+		windows = contract.PictureWindows(pictures)
+	}
 	return contract.QuestionsResult{
 		Questions: ref, Reproduction: contract.ReproductionID(pl.Ref.Digest, ref.Digest), Ingest: contract.IngestID(pl.Ref.Digest, ref.Digest),
-		Items: len(doc.Items), Pictures: pictures, Windows: (pictures + contract.PictureWindow - 1) / contract.PictureWindow,
+		Items: len(doc.Items), Pictures: pictures, Windows: windows,
 		Totals: contract.ChunkTotals{Items: len(doc.Items), Workers: contract.AddCount(nil, a.opts.Owner.Worker, 1)},
 	}, nil
 }

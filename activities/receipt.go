@@ -75,6 +75,9 @@ func (a *Activities) WriteReceipt(ctx context.Context, in contract.ReceiptInput)
 		if r.Calls, r.Tokens, r.Cost, err = a.callsOf(p, e.Calls); err != nil {
 			return contract.ReceiptResult{}, err
 		}
+		if t := e.Training; t != nil {
+			r.Training, r.Checkpoints = t.Closed.Doc, t.Checkpoints
+		}
 		if r.Determinism == bitExact {
 			r.Determinism = recordedAnswers
 		}
@@ -88,7 +91,7 @@ func (a *Activities) WriteReceipt(ctx context.Context, in contract.ReceiptInput)
 		roots = append(append(roots, e.Evaluations...), e.Calls...)
 	}
 	if e := in.Rollouts; e != nil {
-		roots = append(append(append(roots, r.AgentTables), e.Sets...), e.Calls...)
+		roots = append(append(append(roots, r.AgentTables, r.Training), e.Sets...), e.Calls...)
 	}
 	roots = slices.DeleteFunc(roots, artifacts.Ref.IsZero)
 	if r.Incomplete() {

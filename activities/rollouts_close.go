@@ -3,6 +3,7 @@ package activities
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"go.temporal.io/sdk/worker"
 
@@ -32,10 +33,20 @@ func (a *Activities) PlanRollouts(ctx context.Context, in contract.PlanRolloutsI
 	}
 	var out contract.PlanRolloutsResult
 	out.Sets = pl.AgentSets()
-	for _, s := range out.Sets {
+	for i := range out.Sets {
+		s := &out.Sets[i]
 		if _, err := pl.Arm(s.Arm); err != nil {
 			return out, fail(contract.ErrTypeSpec, "%w", err)
 		}
+		name := pl.Spec.Agent.Policies[s.Policy].Checkpoint
+		if name == "" {
+			continue
+		}
+		k := slices.IndexFunc(in.Checkpoints, func(c contract.NamedWeights) bool { return c.Name == name })
+		if k < 0 {
+			return out, fail(contract.ErrTypeSpec, "policy %d: the training gave no checkpoint %q", s.Policy, name)
+		}
+		s.Checkpoint = in.Checkpoints[k].Weights
 	}
 	return out, nil
 }

@@ -41,6 +41,9 @@ func (a *Activities) RegisterTrain(r worker.ActivityRegistry) {
 	register(a, r, contract.OpenRound, a.OpenRound)
 	register(a, r, contract.PlanTraining, a.PlanTraining)
 	register(a, r, contract.CloseRound, a.CloseRound)
+	register(a, r, contract.PrepareTraining, a.PrepareTraining)
+	register(a, r, contract.ServeCheckpoint, a.ServeCheckpoint)
+	register(a, r, contract.CloseTraining, a.CloseTraining)
 }
 
 // Fault points of a training.

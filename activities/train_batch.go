@@ -45,15 +45,9 @@ func (a *Activities) CloseRound(ctx context.Context, in contract.RoundInput) (co
 	}
 	p := a.beat(ctx, len(items)*run.Group)
 	defer p.close()
-	b := &batchMaker{a: a, in: in, training: t, run: run, doc: contract.RolloutsDoc{Format: contract.RolloutsFormat, Set: fmt.Sprintf("step %d", in.Step)}, seen: map[string]artifacts.Ref{}}
-	for _, it := range items {
-		if err := p.next(); err != nil {
-			return out, err
-		}
-		if err := b.group(p.work, it); err != nil {
-			return out, err
-		}
-		p.step(run.Group)
+	b, err := a.gather(p, t, run, in, false)
+	if err != nil {
+		return out, err
 	}
 	rollouts, err := putJSON(p.work, a.storeOf(t), b.doc, contract.RolloutsMediaType)
 	if err != nil {
@@ -71,6 +65,28 @@ func (a *Activities) CloseRound(ctx context.Context, in contract.RoundInput) (co
 	return out, err
 }
 
+// gather walks the rollouts of a round over the records; page leaves out what only the trainer reads.
+func (a *Activities) gather(p *pulse, t *contract.Training, run *contract.TrainingRun, in contract.RoundInput, page bool) (*batchMaker, error) {
+	items, err := a.roundItems(p.work, run, in)
+	if err != nil {
+		return nil, err
+	}
+	b := &batchMaker{
+		a: a, in: in, training: t, run: run, page: page, doc: contract.RolloutsDoc{Format: contract.RolloutsFormat, Set: fmt.Sprintf("step %d", in.Step)},
+		seen: map[string]artifacts.Ref{}, account: newAccount(),
+	}
+	for _, it := range items {
+		if err := p.next(); err != nil {
+			return nil, err
+		}
+		if err := b.group(p.work, it); err != nil {
+			return nil, err
+		}
+		p.step(run.Group)
+	}
+	return b, nil
+}
+
 // batchMaker gathers the samples of a round.
 type batchMaker struct {
 	a        *Activities
@@ -80,6 +96,9 @@ type batchMaker struct {
 	doc      contract.RolloutsDoc
 	samples  []batchSample
 	rewards  contract.RoundRewards
+	// page says that only doc is wanted; account has the calls.
+	page    bool
+	account account
 	// seen are the pictures by name; answers what the rollouts rest on.
 	seen     map[string]artifacts.Ref
 	pictures []contract.NamedRef
@@ -147,6 +166,12 @@ func (b *batchMaker) sample(ctx context.Context, r *rollout, k int) (batchSample
 	b.doc.Rollouts = append(b.doc.Rollouts, contract.RolloutDoc{Item: r.in.Item, Ending: string(r.Ending), Trajectory: trajectory, Score: &score, Calls: r.calls, Outcome: outcome})
 	for _, c := range r.calls {
 		b.answers = append(b.answers, provenance.Describe(fmt.Sprintf("rollout.%d.%s", len(b.doc.Rollouts)-1, c.Part), c.Answer))
+	}
+	for _, c := range r.accounts {
+		b.account.add(c.key, c.count)
+	}
+	if b.page {
+		return s, nil
 	}
 	if err := b.conversation(ctx, r, &s); err != nil {
 		return s, err

@@ -12,8 +12,8 @@ import (
 // spec has it in place of benchmark and evaluation.
 type Agent struct {
 	// View is the view card's path, relative to the spec; masks.provider computes. A plan holds
-	// card and weights by digest.
-	View string `yaml:"view" json:"view,omitempty"`
+	// card and weights by digest. View and masks may be left out where no arm measures.
+	View string `yaml:"view,omitempty" json:"view,omitempty"`
 	// Profile is table or calibrated.
 	Profile string `yaml:"profile" json:"profile"`
 	// Calibration is the path of a stored calibration; absent means limits from literature.
@@ -49,7 +49,9 @@ type Agent struct {
 // Policy is one model that answers.
 type Policy struct {
 	// Card is its model card's path. A plan holds the card.
-	Card string `yaml:"card" json:"card,omitempty"`
+	Card string `yaml:"card,omitempty" json:"card,omitempty"`
+	// Checkpoint, in place of a card, is one of the spec's training: base, sft or grpo.
+	Checkpoint string `yaml:"checkpoint,omitempty" json:"checkpoint,omitempty"`
 	// Role names the training it had, as the configurations of the paper do; base or full.
 	Role string `yaml:"role,omitempty" json:"role,omitempty"`
 	// Arms, if given, stand in place of agent.arms.

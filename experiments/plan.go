@@ -32,6 +32,8 @@ type Plan struct {
 	Lookup      *ModelCard    `json:"lookup,omitempty"`
 	Calibration artifacts.Ref `json:"calibration,omitzero"`
 	Arms        []ArmPin      `json:"arms,omitempty"`
+	// Training is what a training begins with.
+	Training *TrainingPin `json:"training,omitempty"`
 }
 
 // Model is a segmentation model, or a view model, by content.
@@ -63,6 +65,8 @@ type Pins struct {
 	View        *Model
 	Lookup      *ModelCard
 	Calibration artifacts.Ref
+	// Training is given exactly with a training section, whose cards are among Models.
+	Training *TrainingPin
 }
 
 // NewPlan pins a spec without benchmark. model must be given exactly when the masks come from
@@ -80,7 +84,8 @@ func Pin(s *Spec, pins Pins) (*Plan, error) {
 		{"masks.card", s.Masks.Source == MasksONNX, pins.Model != nil},
 		{"evaluation.judge", s.Evaluation != nil && s.Evaluation.Judge != "", pins.Judge != nil},
 		{"benchmark", s.Benchmark != nil, !pins.Prompts.IsZero()},
-		{"agent.view", s.Agent != nil, pins.View != nil},
+		{"agent.view", s.Agent != nil && s.Agent.View != "", pins.View != nil},
+		{"training", s.Training != nil, pins.Training != nil},
 		{"agent.lookup", s.Agent != nil && s.Agent.Lookup != "", pins.Lookup != nil},
 		{"agent.calibration", s.Agent != nil && s.Agent.Calibration != "", !pins.Calibration.IsZero()},
 	} {
@@ -93,7 +98,7 @@ func Pin(s *Spec, pins Pins) (*Plan, error) {
 	}
 	p := &Plan{
 		Format: planFormat, Spec: *s, Model: pins.Model, Models: slices.Clone(pins.Models), Judge: pins.Judge, Prompts: pins.Prompts,
-		View: pins.View, Lookup: pins.Lookup, Calibration: pins.Calibration,
+		View: pins.View, Lookup: pins.Lookup, Calibration: pins.Calibration, Training: pins.Training,
 	}
 	p.Spec.Masks.Card = ""
 	if b := s.Benchmark; b != nil {
@@ -148,8 +153,8 @@ func (s *Spec) fits(pins Pins) error {
 		if m.Draws == nil && draws != "" {
 			return fmt.Errorf("%s[%d]: card %s says nothing of draws, which sampling %s needs", field, i, m.Name, draws)
 		}
-		for _, o := range pins.Models[:i] {
-			if o.answersAs(&m) {
+		for k, o := range pins.Models[:i] {
+			if o.answersAs(&m) && s.checkpointOf(k) == s.checkpointOf(i) {
 				return fmt.Errorf("%s[%d]: cards %s and %s describe one model: every answer of one would be taken for the other; "+
 					"give each the identity of its own weights or snapshot", field, i, o.Name, m.Name)
 			}
@@ -159,6 +164,14 @@ func (s *Spec) fits(pins Pins) error {
 		return fmt.Errorf("agent.lookup: %q is the name of a policy's card; cards are told apart by name", l.Name)
 	}
 	return nil
+}
+
+// checkpointOf is the checkpoint of the spec's training that a card is asked as, "" for its own weights.
+func (s *Spec) checkpointOf(card int) string {
+	if s.Agent == nil || card >= len(s.Agent.Policies) {
+		return ""
+	}
+	return s.Agent.Policies[card].Checkpoint
 }
 
 // answersAs reports whether two cards lead to the same calls.

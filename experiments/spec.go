@@ -28,6 +28,8 @@ type Spec struct {
 	Evaluation *Evaluation `yaml:"evaluation,omitempty" json:"evaluation,omitempty"`
 	// Agent stands in their place: questions that a two-turn agent answers.
 	Agent *Agent `yaml:"agent,omitempty" json:"agent,omitempty"`
+	// Training makes checkpoints that the agent section evaluates.
+	Training *Training `yaml:"training,omitempty" json:"training,omitempty"`
 }
 
 // Dataset says which images of which data set enter, and with which companions.

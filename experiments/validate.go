@@ -51,7 +51,7 @@ func validate(s *Spec, file string, origin map[string]string) error {
 		v.agentSpec(s)
 		return v.Err()
 	}
-	v.absent("an experiment without an agent section", "dataset.quiz", "dataset.counts")
+	v.absent("an experiment without an agent section", "dataset.quiz", "dataset.counts", "training")
 	if s.released() {
 		v.release(s)
 	} else if v.stated(builtOnly...) {

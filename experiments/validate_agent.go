@@ -30,13 +30,17 @@ func (v *validation) agentSpec(s *Spec) {
 	v.dataUse(d)
 	v.oneOf("dataset.layout", d.Layout, QuestionLayouts()...)
 	v.questions(d)
-	if v.stated("masks") {
+	if (s.Measures() || v.written("masks")) && v.stated("masks") {
 		v.masks(&s.Masks)
 		if s.Masks.Source == MasksImport {
 			v.Add("masks.source", "%q does not go with an agent section: every picture of the question set is segmented", s.Masks.Source)
 		}
 	}
+	if s.Agent.View == "" && (s.Measures() || v.written("masks")) {
+		v.Add("agent.view", "is missing; name a view card such as ../models/phantomview.yaml")
+	}
 	v.agent(s.Agent)
+	v.training(s)
 }
 
 // questions checks what says which questions a set holds.
@@ -54,16 +58,17 @@ func (v *validation) questions(d *Dataset) {
 		v.Add("dataset.quiz", "is missing; dataset.layout quiz needs seed, split and pictures")
 		return
 	}
-	v.oneOf("dataset.quiz.split", q.Split, "train", "held-out")
+	v.quiz("dataset.quiz", q)
+}
+
+func (v *validation) quiz(field string, q *Quiz) {
+	v.oneOf(field+".split", q.Split, "train", "held-out")
 	if q.Pictures < 1 || q.Pictures > maxPictures {
-		v.Add("dataset.quiz.pictures", "want 1 to %d, got %d", maxPictures, q.Pictures)
+		v.Add(field+".pictures", "want 1 to %d, got %d", maxPictures, q.Pictures)
 	}
 }
 
 func (v *validation) agent(a *Agent) {
-	if a.View == "" {
-		v.Add("agent.view", "is missing; name a view card such as ../models/phantomview.yaml")
-	}
 	v.oneOf("agent.profile", a.Profile, string(xragent.ProfileTable), string(xragent.ProfileCalibrated))
 	if a.Calibration != "" && a.Profile != string(xragent.ProfileCalibrated) {
 		v.Add("agent.calibration", "goes only with agent.profile calibrated")
@@ -96,11 +101,14 @@ func (v *validation) policies(a *Agent) {
 	tools := false
 	for i, p := range a.Policies {
 		at := fmt.Sprintf("agent.policies[%d]", i)
-		if p.Card == "" {
-			v.Add(at+".card", "is missing; name a model card")
+		switch {
+		case p.Card == "" && p.Checkpoint == "":
+			v.Add(at+".card", "is missing; name a model card, or a checkpoint of the spec's training")
+		case p.Card != "" && p.Checkpoint != "":
+			v.Add(at+".checkpoint", "does not go with a card; training.policy is its card")
 		}
-		if slices.ContainsFunc(a.Policies[:i], func(o Policy) bool { return o.Card == p.Card }) {
-			v.Add(at+".card", "%q stands twice; give one entry all its arms", p.Card)
+		if slices.ContainsFunc(a.Policies[:i], func(o Policy) bool { return o.Card == p.Card && o.Checkpoint == p.Checkpoint }) {
+			v.Add(at+".card", "%q stands twice; give one entry all its arms", p.Card+p.Checkpoint)
 		}
 		v.arms(at+".arms", p.Arms, true)
 		tools = tools || slices.ContainsFunc(a.ArmsOf(i), func(arm string) bool { return !directArm(arm) })

@@ -236,7 +236,7 @@ func (l *trainLab) base() (artifacts.Digest, artifacts.Ref) {
 	l.Helper()
 	folder := l.TempDir()
 	trainertest.WriteTiny(filepath.Join(folder, "checkpoint-0"), [32]byte{1}, "none", 0, 0)
-	weights, files, err := quiztraining.Upload(l.Context(), l.store, folder)
+	weights, files, err := quiztraining.Upload(l.Context(), l.store, "tiny", folder)
 	if err != nil {
 		l.Fatal(err)
 	}

@@ -40,8 +40,13 @@ func (r *reproduction) runAgent(ctx workflow.Context, totals *contract.ChunkTota
 	if err := r.measure(ctx, totals); err != nil {
 		return nil, err
 	}
+	if c.Trains {
+		if err := r.train(ctx, totals); err != nil {
+			return nil, err
+		}
+	}
 	cpu := work{queue: contract.QueueCPU(c.Queue)}
-	planned, err := call(ctx, c, cpu, contract.PlanRollouts, contract.PlanRolloutsInput{Plan: c.Plan})
+	planned, err := call(ctx, c, cpu, contract.PlanRollouts, contract.PlanRolloutsInput{Plan: c.Plan, Checkpoints: r.trained.checkpoints()})
 	if err != nil {
 		return nil, passOn(err)
 	}
@@ -53,15 +58,18 @@ func (r *reproduction) runAgent(ctx workflow.Context, totals *contract.ChunkTota
 	if err := workflow.Await(ctx, func() bool { return !r.gate.state.Paused }); err != nil {
 		return nil, err
 	}
-	out := &contract.ReceiptRollouts{Questions: *r.in.Questions}
+	out := &contract.ReceiptRollouts{Questions: *r.in.Questions, Training: r.trained.receipt}
+	tabulate := contract.TabulateAgentInput{Plan: c.Plan, Questions: r.in.Questions.Questions, Reproduction: r.in.Reproduction}
 	for _, res := range g.results {
 		out.Sets = append(out.Sets, res.Doc)
 		out.Calls = append(out.Calls, res.Calls)
 		out.Totals.Add(res.Totals)
 	}
-	out.Tables, err = call(ctx, c, cpu, contract.TabulateAgent, contract.TabulateAgentInput{
-		Plan: c.Plan, Questions: r.in.Questions.Questions, Reproduction: r.in.Reproduction, Sets: out.Sets,
-	})
+	if tabulate.Sets = out.Sets; out.Training != nil {
+		tabulate.Training = out.Training.Closed.Doc
+		out.Calls = append(out.Calls, out.Training.Closed.Calls)
+	}
+	out.Tables, err = call(ctx, c, cpu, contract.TabulateAgent, tabulate)
 	if err != nil {
 		return nil, passOn(err)
 	}
@@ -71,16 +79,23 @@ func (r *reproduction) runAgent(ctx workflow.Context, totals *contract.ChunkTota
 
 // measure measures every picture of the question set, a window at a time.
 func (r *reproduction) measure(ctx workflow.Context, totals *contract.ChunkTotals) error {
-	g, c := &r.agent, r.in.Common
+	return r.measureAll(ctx, totals, &r.agent.measured, r.in.Questions.Windows, contract.MeasurePicturesInput{
+		Plan: r.in.Common.Plan, Questions: r.in.Questions.Questions, Reproduction: r.in.Reproduction,
+	})
+}
+
+// measureAll measures so many windows of a question set, and counts them in done.
+func (r *reproduction) measureAll(ctx workflow.Context, totals *contract.ChunkTotals, done *int, windows int, in contract.MeasurePicturesInput) error {
+	c := r.in.Common
 	var failed error
 	p := &pool{
 		inFlight: c.Tuning.InFlight, gate: &r.gate,
 		run: func(ctx workflow.Context, i int) error {
-			out, err := call(ctx, c, work{queue: contract.QueueGPU(c.Queue), chunk: true}, contract.MeasurePictures, contract.MeasurePicturesInput{
-				Plan: c.Plan, Questions: r.in.Questions.Questions, Reproduction: r.in.Reproduction, Window: i,
-			})
+			of := in
+			of.Window = i
+			out, err := call(ctx, c, work{queue: contract.QueueGPU(c.Queue), chunk: true}, contract.MeasurePictures, of)
 			if err == nil {
-				g.measured++
+				*done++
 				totals.Add(out.Totals)
 			}
 			return err
@@ -89,7 +104,7 @@ func (r *reproduction) measure(ctx workflow.Context, totals *contract.ChunkTotal
 		trouble: func(errType, message string) { r.shut(ctx, contract.Gate{Paused: true, Reason: message, By: errType}) },
 		stop:    func() bool { return failed != nil },
 	}
-	if err := p.do(ctx, span(0, r.in.Questions.Windows)); err != nil {
+	if err := p.do(ctx, span(0, windows)); err != nil {
 		return err
 	}
 	if failed != nil {
@@ -99,10 +114,20 @@ func (r *reproduction) measure(ctx workflow.Context, totals *contract.ChunkTotal
 	return nil
 }
 
-// runSets runs a bounded number of sets at a time.
+// runSets runs every set.
 func (r *reproduction) runSets(ctx workflow.Context) error {
+	if err := r.served(ctx, r.runSome); err != nil {
+		r.state = contract.StateFailed
+		return err
+	}
+	return nil
+}
+
+// runSome runs a bounded number of sets at a time.
+func (r *reproduction) runSome(ctx workflow.Context, sets []int) error {
 	g := &r.agent
-	err := each(ctx, len(g.sets), r.in.Common.Tuning.Calls.Evaluations, func(ctx workflow.Context, i int) {
+	err := each(ctx, len(sets), r.in.Common.Tuning.Calls.Evaluations, func(ctx workflow.Context, at int) {
+		i := sets[at]
 		g.results[i], g.errs[i] = child[contract.RolloutsInput, contract.RolloutsResult]{
 			common: r.in.Common, reproduction: r.in.Reproduction, gate: &r.gate, kin: &g.family,
 			kind: contract.Rollouts, stage: contract.StageRollouts,
@@ -120,7 +145,6 @@ func (r *reproduction) runSets(ctx workflow.Context) error {
 	}
 	for _, err := range g.errs {
 		if err != nil {
-			r.state = contract.StateFailed
 			return err
 		}
 	}
@@ -165,5 +189,11 @@ func (r *reproduction) agentProgress() []contract.StageProgress {
 	if !g.tables.Summary.IsZero() {
 		tables.State, tables.Items = contract.StateDone, 1
 	}
-	return []contract.StageProgress{questions, measure, roll, tables}
+	if !r.in.Common.Trains {
+		return []contract.StageProgress{questions, measure, roll, tables}
+	}
+	if r.trained.prepared != nil {
+		measure.State = contract.StateDone
+	}
+	return []contract.StageProgress{questions, measure, r.trained.progress(), roll, tables}
 }

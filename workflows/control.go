@@ -137,6 +137,9 @@ func (r *reproduction) tell(ctx workflow.Context) {
 	if r.gate.state == g {
 		r.agent.family.tell(ctx)
 	}
+	if r.gate.state == g {
+		r.trained.family.tell(ctx)
+	}
 }
 
 func (r *reproduction) stateNow() string {

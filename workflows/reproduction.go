@@ -21,6 +21,7 @@ type reproduction struct {
 	summary   contract.SummariseResult
 	evaluate  evaluate
 	agent     agent
+	trained   trains
 	state     string
 }
 
@@ -38,6 +39,7 @@ func Reproduction(ctx workflow.Context, in contract.ReproductionInput) (contract
 	r := &reproduction{in: in, state: contract.StateRunning}
 	r.gate.state.Budget = in.Common.Tuning.Calls.Budget
 	r.evaluate.family, r.agent.family = family{gate: &r.gate}, family{gate: &r.gate}
+	r.trained.family = family{gate: &r.gate}
 	for begin := 0; begin < in.Ingest.Manifest.Windows; begin += in.Common.Tuning.Shard {
 		end := min(begin+in.Common.Tuning.Shard, in.Ingest.Manifest.Windows)
 		r.shards = append(r.shards, shard{begin: begin, end: end, active: map[string]string{}, done: map[string]contract.StageResult{}})

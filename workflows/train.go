@@ -51,7 +51,7 @@ func Train(ctx workflow.Context, in contract.TrainInput) (contract.TrainResult, 
 			return contract.TrainResult{}, passOn(err)
 		}
 	}
-	return contract.TrainResult{Weights: t.in.Weights, Checkpoint: t.in.Checkpoint, Segment: t.in.Segment, Rollouts: t.in.Rollouts}, nil
+	return contract.TrainResult{Weights: t.in.Weights, Checkpoint: t.in.Checkpoint, Segment: t.in.Segment, Rollouts: t.in.Rollouts, Ends: t.in.Ends}, nil
 }
 
 // next plans the next run, or trains its next segment.
@@ -85,6 +85,7 @@ func (t *training) next(ctx workflow.Context) error {
 		t.in.Rollouts += t.rounds
 	}
 	if t.in.Step == run.Steps {
+		t.in.Ends = append(t.in.Ends, t.in.Weights)
 		t.in.Run, t.in.Index = nil, t.in.Index+1
 	}
 	return nil

@@ -59,7 +59,7 @@ func startOrJoin(ctx context.Context, c client.Client, id string, common contrac
 func commonOf(p *planned, queue string, tuning contract.Tuning) contract.Common {
 	return contract.Common{
 		Plan: p.plan, Spec: p.id, Paper: p.spec.Paper, DataUse: p.spec.Dataset.DataUse, Queue: queue,
-		Tuning: tuning.WithDefaults(), Benchmark: benchmarkOf(p), Agent: p.spec.Agent != nil,
+		Tuning: tuning.WithDefaults(), Benchmark: benchmarkOf(p), Agent: p.spec.Agent != nil, Trains: p.spec.Training != nil,
 	}
 }
 

@@ -129,6 +129,9 @@ func printReceipt(w io.Writer, r *contract.Receipt, sheet string) {
 	for _, s := range r.BySteps {
 		row("", "%s: %d needed, %d run, %d reused, %d repeated, %s", s.Step, s.Needed, s.Run, s.Reused, s.Repeated, size(s.Bytes))
 	}
+	for _, c := range r.Checkpoints {
+		row("checkpoint", "%s: weights %s", c.Name, c.Weights)
+	}
 	callRows(row, r)
 	if r.RedoneWindows > 0 || r.Conflicts > 0 {
 		row("mended", "%d windows done again, %d second results that differed", r.RedoneWindows, r.Conflicts)

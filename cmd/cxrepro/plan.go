@@ -26,6 +26,8 @@ type planned struct {
 	doc  *experiments.Plan
 	plan artifacts.Ref
 	id   string
+	// trainers are what a training is run with.
+	trainers trainerFlags
 	// over, if set, is data that were read before: nothing is read again.
 	over *contract.ReproductionInput
 }
@@ -41,6 +43,11 @@ func (a *app) prepare(ctx context.Context, store *artifacts.Repository, file str
 	if err != nil {
 		return nil, usageError("name a spec file, or a folder with a spec.yaml", "%v", err)
 	}
+	return a.prepareText(ctx, store, file, text, f)
+}
+
+// prepareText prepares a spec that was read already; what it names lies beside file.
+func (a *app) prepareText(ctx context.Context, store *artifacts.Repository, file string, text []byte, f planFlags) (*planned, error) {
 	spec, err := experiments.Parse(file, text, f.sets...)
 	if err != nil {
 		return nil, usageError("correct the spec; nothing was started", "%v", err)
@@ -50,7 +57,7 @@ func (a *app) prepare(ctx context.Context, store *artifacts.Repository, file str
 			return nil, usageError(artifacts.HintOf(err), "dataset.data_use: %v", err)
 		}
 	}
-	pins, err := a.pinSpec(ctx, store, spec, filepath.Dir(file), f)
+	pins, err := a.pinSpec(ctx, store, spec, filepath.Dir(file), &f)
 	if err != nil {
 		return nil, err
 	}
@@ -66,22 +73,25 @@ func (a *app) prepare(ctx context.Context, store *artifacts.Repository, file str
 	if err != nil {
 		return nil, storeError(err)
 	}
-	return &planned{spec: spec, doc: p, plan: ref, id: contract.SpecID(ref.Digest)}, nil
+	return &planned{spec: spec, doc: p, plan: ref, id: contract.SpecID(ref.Digest), trainers: f.trainers}, nil
 }
 
 // planFlags are the flags that change what a spec becomes.
 type planFlags struct {
 	sets          []string
 	allowUnpinned bool
+	trainers      trainerFlags
 }
 
 func (f *planFlags) add(fl *pflag.FlagSet) {
 	fl.StringArrayVar(&f.sets, "set", nil, "PATH=VALUE: a field of the spec, changed before anything is hashed")
 	fl.BoolVar(&f.allowUnpinned, "allow-unpinned", false, "take model cards that do not say which weights answer; results are marked as such")
+	fl.StringVar(&f.trainers.recipes, "trainers", "", "folder of trainers' recipes, for a spec with a training section (default: "+trainRecipes+" of the checkout)")
+	fl.StringArrayVar(&f.trainers.values, "trainer-value", nil, "NAME=VALUE: what a recipe's placeholder {NAME} stands for on this machine, such as base, the folder of published weights")
 }
 
 // pinSpec reads and stores what the spec names beside data: model, model cards, prompts.
-func (a *app) pinSpec(ctx context.Context, store *artifacts.Repository, spec *experiments.Spec, dir string, f planFlags) (pins experiments.Pins, err error) {
+func (a *app) pinSpec(ctx context.Context, store *artifacts.Repository, spec *experiments.Spec, dir string, f *planFlags) (pins experiments.Pins, err error) {
 	if spec.Masks.Source != "" {
 		if pins.Model, err = a.pinMasks(ctx, store, spec, dir); err != nil {
 			return pins, err
@@ -92,8 +102,13 @@ func (a *app) pinSpec(ctx context.Context, store *artifacts.Repository, spec *ex
 			return pins, err
 		}
 	}
+	if t := spec.Training; t != nil {
+		if pins.Training, err = a.pinTraining(ctx, store, t, &f.trainers); err != nil {
+			return pins, err
+		}
+	}
 	if spec.Agent != nil {
-		err = a.pinAgent(ctx, store, spec, dir, f, &pins)
+		err = a.pinAgent(ctx, store, spec, dir, *f, &pins)
 		return pins, err
 	}
 	e := spec.Evaluation
@@ -101,14 +116,14 @@ func (a *app) pinSpec(ctx context.Context, store *artifacts.Repository, spec *ex
 		return pins, nil
 	}
 	for _, name := range e.Models {
-		card, err := a.pinCard(dir, name, f)
+		card, err := a.pinCard(dir, name, *f)
 		if err != nil {
 			return pins, err
 		}
 		pins.Models = append(pins.Models, *card)
 	}
 	if e.Judge != "" {
-		pins.Judge, err = a.pinCard(dir, e.Judge, f)
+		pins.Judge, err = a.pinCard(dir, e.Judge, *f)
 	}
 	return pins, err
 }

@@ -16,21 +16,19 @@ import (
 // pinAgent reads and stores what an agent section names: policies, reference book, view model,
 // calibration.
 func (a *app) pinAgent(ctx context.Context, store *artifacts.Repository, spec *experiments.Spec, dir string, f planFlags, pins *experiments.Pins) error {
-	for _, p := range spec.Agent.Policies {
-		card, err := a.pinCard(dir, p.Card, f)
-		if err != nil {
-			return err
-		}
-		pins.Models = append(pins.Models, *card)
-	}
 	var err error
+	if pins.Models, err = trainedCards(spec, pins.Training, func(name string) (*experiments.ModelCard, error) { return a.pinCard(dir, name, f) }); err != nil {
+		return err
+	}
 	if name := spec.Agent.Lookup; name != "" {
 		if pins.Lookup, err = a.pinCard(dir, name, f); err != nil {
 			return err
 		}
 	}
-	if pins.View, err = a.pinView(ctx, store, beside(dir, spec.Agent.View), spec.Masks.Provider); err != nil {
-		return err
+	if name := spec.Agent.View; name != "" {
+		if pins.View, err = a.pinView(ctx, store, beside(dir, name), spec.Masks.Provider); err != nil {
+			return err
+		}
 	}
 	if name := spec.Agent.Calibration; name != "" {
 		pins.Calibration, err = pinCalibration(ctx, store, beside(dir, name))

@@ -128,11 +128,12 @@ func (a *app) compareModels(ctx context.Context, rec *checkpoint.Recorder, r *co
 	for _, c := range known {
 		recorded[c.Value.Weights] = true
 	}
-	for _, m := range plan.Models {
-		if !recorded[m.Identity.Weights] {
+	for i, m := range plan.Models {
+		weights := checkpoint.AnsweredBy(&plan, r, i)
+		if !recorded[weights] {
 			continue
 		}
-		if _, _, err := rec.Check(ctx, m.Identity.Weights, images, limit, plan.Spec.Dataset.DataUse); err != nil {
+		if _, _, err := rec.Check(ctx, weights, images, limit, plan.Spec.Dataset.DataUse); err != nil {
 			return fmt.Errorf("model %s: %w", m.Name, err)
 		}
 	}

@@ -145,7 +145,7 @@ func (a *app) runSpec(ctx context.Context, file string, f runFlags) (*outcome, e
 }
 
 // runPlanned runs a plan that is in the store to its end.
-func (a *app) runPlanned(ctx context.Context, store *artifacts.Repository, p *planned, f runFlags) (*outcome, error) {
+func (a *app) runPlanned(ctx context.Context, store *artifacts.Repository, p *planned, f runFlags) (out *outcome, err error) {
 	if p.over == nil {
 		if err := needData(p, f.worker.data); err != nil {
 			return nil, err
@@ -153,6 +153,13 @@ func (a *app) runPlanned(ctx context.Context, store *artifacts.Repository, p *pl
 	}
 	if err := f.worker.readEndpoints(); err != nil {
 		return nil, err
+	}
+	if p.spec.Training != nil {
+		unlock, lockErr := a.equipTraining(p, &f.worker, p.trainers)
+		if lockErr != nil {
+			return nil, lockErr
+		}
+		defer func() { err = errors.Join(err, unlock()) }()
 	}
 	if err := needEndpoints(p.doc, f.worker, f.tuning.Calls.Budget); err != nil {
 		return nil, err

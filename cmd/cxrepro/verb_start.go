@@ -56,6 +56,9 @@ func (a *app) start(ctx context.Context, file string, f runFlags) (err error) {
 	if err != nil {
 		return err
 	}
+	if p.spec.Training != nil {
+		return usageError("`cxrepro run` trains it: the trainer and the server of its checkpoints run beside the worker", "%s has a training section, and start leaves the work to others", p.spec.Name)
+	}
 	run, err := launch(ctx, conn.Client, p, f.worker.queue, f.tuning)
 	if err != nil {
 		return err

@@ -9,6 +9,8 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"cxrepro/artifacts"
+	"cxrepro/experiments"
+	"cxrepro/internal/checkpoint"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/trainer"
 	"cxrepro/internal/trainer/quiztraining"
@@ -24,12 +26,46 @@ type trainedRound struct {
 // roundTable prints rounds as they are recorded.
 type roundTable struct {
 	app    *app
-	rounds quiztraining.Rounds
+	store  *artifacts.Repository
+	plan   *experiments.Plan
+	rounds *quiztraining.Rounds
 	seen   []trainedRound
+}
+
+// find finds the training once it is prepared; ok is false before.
+func (t *roundTable) find(ctx context.Context) (ok bool, err error) {
+	if t.rounds != nil {
+		return true, nil
+	}
+	plan, err := t.plan.TrainingPlan()
+	if err != nil {
+		return false, err
+	}
+	digest, err := plan.Digest()
+	if err != nil {
+		return false, err
+	}
+	key, err := contract.PrepareTrainingKey(digest, t.plan.Training.Recipe, t.plan.Training.Base, t.plan.Spec.Training).Key()
+	if err != nil {
+		return false, err
+	}
+	rec, err := t.store.Lookup(ctx, key)
+	if err != nil {
+		return false, nil // not there yet, or a store that the run itself complains of
+	}
+	r := &quiztraining.Rounds{Store: t.store, Ref: rec.Result}
+	if err := readJSON(ctx, t.store, rec.Result, &r.Training); err != nil {
+		return false, err
+	}
+	t.rounds = r
+	return true, nil
 }
 
 // update prints what is new.
 func (t *roundTable) update(ctx context.Context) error {
+	if ok, err := t.find(ctx); !ok {
+		return err
+	}
 	list, err := t.rounds.Next(ctx)
 	for _, b := range list {
 		if len(t.seen) == 0 && !t.app.JSON() {
@@ -43,48 +79,53 @@ func (t *roundTable) update(ctx context.Context) error {
 	return err
 }
 
-// trainAll starts the training, or joins the one under way, and waits for its end.
-func (a *app) trainAll(ctx context.Context, s *session, in contract.TrainInput, table *roundTable) (out contract.TrainResult, err error) {
-	id := contract.TrainWorkflowID(in.Reproduction)
-	run, err := startOrJoin(ctx, s.conn.Client, id, in.Common, contract.Train.Name, in)
-	if err != nil {
-		return out, err
-	}
-	said := false
-	err = followStage(ctx, s.conn.Client, run, &out, func(g contract.StageProgress) error {
-		if g.Done == 0 && g.ItemsAll > 0 && !said {
-			said = true
-			a.say(fmt.Sprintf("SFT: %s are under way", plural(g.ItemsAll, "step", "steps")))
-		}
-		return table.update(ctx)
-	})
-	if err != nil {
-		return out, err
-	}
-	return out, table.update(ctx)
-}
-
 // showTraining prints the result, and writes the last checkpoint if a folder is named.
-func (a *app) showTraining(ctx context.Context, store *artifacts.Repository, id string, res contract.TrainResult, t *roundTable, out string) error {
+func (a *app) showTraining(ctx context.Context, o *outcome, t *roundTable, out string) error {
+	if err := t.update(ctx); err != nil {
+		return err
+	}
+	var doc contract.TrainingDoc
+	if err := readJSON(ctx, o.store, o.receipt.Training, &doc); err != nil {
+		return err
+	}
+	last := doc.Runs[len(doc.Runs)-1]
 	if out != "" {
-		path, err := downloadCheckpoint(ctx, store, res.Segment, out)
+		path, err := downloadCheckpoint(ctx, o.store, last.Segments[len(last.Segments)-1], out)
 		if err != nil {
 			return err
 		}
 		a.say("wrote " + path)
 	}
-	if a.JSON() {
-		return a.printJSON(struct {
-			Training   string           `json:"training"`
-			Weights    artifacts.Digest `json:"weights"`
-			Checkpoint artifacts.Ref    `json:"checkpoint"`
-			Rollouts   int              `json:"rollouts"`
-			Rounds     []trainedRound   `json:"rounds"`
-			Note       string           `json:"note"`
-		}{id, res.Weights, res.Checkpoint, res.Rollouts, t.seen, trainSays})
+	if !a.JSON() {
+		fmt.Fprintln(a.out)
+		if err := a.printOutcome(ctx, o.store, o.receipt, o.summary); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(a.out, "\nweights %s\n%s\n", last.Weights, trainSays)
+		return err
 	}
-	_, err := fmt.Fprintf(a.out, "\nweights %s\ntraining %s\n%s\n", res.Weights, id, trainSays)
-	return err
+	known, err := checkpoint.Checkpoints(ctx, o.store)
+	if err != nil {
+		return err
+	}
+	var entry artifacts.Ref
+	for _, c := range known {
+		if c.Value.Weights == last.Weights && c.Value.Recipe.Digest == doc.Training.Digest {
+			entry = c.Ref
+		}
+	}
+	if err := a.printJSON(struct {
+		Reproduction string           `json:"reproduction_id"`
+		Training     string           `json:"training"`
+		Weights      artifacts.Digest `json:"weights"`
+		Checkpoint   artifacts.Ref    `json:"checkpoint"`
+		Rollouts     int              `json:"rollouts"`
+		Rounds       []trainedRound   `json:"rounds"`
+		Note         string           `json:"note"`
+	}{o.receipt.Reproduction, contract.TrainingID(doc.Training.Digest), last.Weights, entry, doc.Rollouts, t.seen, trainSays}); err != nil {
+		return err
+	}
+	return a.verdict(o.receipt)
 }
 
 // downloadCheckpoint writes the checkpoint that a segment ended with into a folder.

@@ -72,8 +72,8 @@ func Standings(ctx context.Context, store *artifacts.Repository, r *contract.Rec
 		return nil, err
 	}
 	var out []Standing
-	for _, m := range plan.Models {
-		s, err := k.standing(ctx, m.Identity.Weights, images)
+	for i, m := range plan.Models {
+		s, err := k.standing(ctx, AnsweredBy(&plan, r, i), images)
 		if err != nil {
 			return nil, fmt.Errorf("model %s: %w", m.Name, err)
 		}
@@ -81,6 +81,19 @@ func Standings(ctx context.Context, store *artifacts.Repository, r *contract.Rec
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// AnsweredBy returns the weights that answered for a model of a plan by its place: those of its
+// card, or of the checkpoint that the reproduction trained in its place.
+func AnsweredBy(plan *experiments.Plan, r *contract.Receipt, model int) artifacts.Digest {
+	if a := plan.Spec.Agent; a != nil && model < len(a.Policies) {
+		for _, c := range r.Checkpoints {
+			if c.Name == a.Policies[model].Checkpoint {
+				return c.Weights
+			}
+		}
+	}
+	return plan.Models[model].Identity.Weights
 }
 
 // StandingOf returns how weights stand before images, without a name.

@@ -26,6 +26,8 @@ type Common struct {
 	Benchmark string `json:"benchmark,omitempty"`
 	// Agent: the spec has an agent section; its data set is a question set.
 	Agent bool `json:"agent,omitempty"`
+	// Trains: the spec has a training section too; its checkpoints are evaluated.
+	Trains bool `json:"trains,omitempty"`
 }
 
 // LaunchInput starts an experiment: read its data set, then reproduce.

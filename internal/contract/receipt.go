@@ -70,6 +70,10 @@ type Receipt struct {
 	RolloutSets []artifacts.Ref `json:"rollout_sets,omitempty"`
 	AgentTables artifacts.Ref   `json:"agent_tables,omitzero"`
 	Rollouts    *RolloutTotals  `json:"rollouts,omitempty"`
+	// Of a training: its TrainingDoc, and the weights that it gave by name. The account of its
+	// calls is the last of Accounts.
+	Training    artifacts.Ref  `json:"training,omitzero"`
+	Checkpoints []NamedWeights `json:"checkpoints,omitempty"`
 }
 
 // ReceiptCalls sums what became of the calls to models, over every attempt of every worker:

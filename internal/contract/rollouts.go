@@ -36,9 +36,14 @@ type MeasurePicturesInput struct {
 // PictureWindow is how many pictures one activity measures.
 const PictureWindow = 64
 
+// PictureWindows is how many windows so many pictures have.
+func PictureWindows(pictures int) int { return (pictures + PictureWindow - 1) / PictureWindow }
+
 // PlanRolloutsInput asks what a plan runs.
 type PlanRolloutsInput struct {
 	Plan artifacts.Ref `json:"plan"`
+	// Checkpoints are those of the plan's training.
+	Checkpoints []NamedWeights `json:"checkpoints,omitempty"`
 }
 
 // PlanRolloutsResult lists it, in the order of the tables.
@@ -55,6 +60,8 @@ type RolloutSet struct {
 	Policy int    `json:"policy"`
 	Arm    string `json:"arm"`
 	Repeat int    `json:"repeat"`
+	// Checkpoint are the weights that answer in the card's place, zero for the card's own.
+	Checkpoint artifacts.Digest `json:"checkpoint,omitzero"`
 }
 
 // RolloutInput is one item under one arm by one policy in one draw.
@@ -106,7 +113,7 @@ type RolloutRange struct {
 // Input is the input of one rollout of the range.
 func (r RolloutRange) Input(item int, budget int64) RolloutInput {
 	return RolloutInput{
-		Plan: r.Plan, Questions: r.Questions, Reproduction: r.Reproduction, Policy: r.Set.Policy, Arm: r.Set.Arm,
+		Plan: r.Plan, Questions: r.Questions, Reproduction: r.Reproduction, Policy: r.Set.Policy, Checkpoint: r.Set.Checkpoint, Arm: r.Set.Arm,
 		Item: item, Draw: r.Set.Repeat, Budget: budget,
 	}
 }
@@ -256,6 +263,8 @@ type TabulateAgentInput struct {
 	Reproduction string        `json:"reproduction"`
 	// Sets are RolloutSetDocs, in the order of the plan.
 	Sets []artifacts.Ref `json:"sets"`
+	// Training is the TrainingDoc whose checkpoints answered.
+	Training artifacts.Ref `json:"training,omitzero"`
 }
 
 // AgentResults lists everything that counts as the result of an agent's reproduction, by
@@ -265,6 +274,8 @@ type AgentResults struct {
 	Questions artifacts.Digest   `json:"questions"`
 	Sets      []artifacts.Digest `json:"sets"`
 	Tables    artifacts.Digest   `json:"tables"`
+	// Training is the digest of the TrainingDoc.
+	Training artifacts.Digest `json:"training,omitzero"`
 }
 
 // AgentResultsFormat is AgentResults.Format.
@@ -278,6 +289,8 @@ type ReceiptRollouts struct {
 	Sets   []artifacts.Ref `json:"sets"`
 	Calls  []artifacts.Ref `json:"calls"`
 	Totals RolloutTotals   `json:"totals"`
+	// Training is there where checkpoints were trained before.
+	Training *ReceiptTraining `json:"training,omitempty"`
 }
 
 // Workflow and activities of an agent's reproduction.

@@ -288,6 +288,8 @@ type TrainInput struct {
 	Checkpoint artifacts.Ref    `json:"checkpoint,omitzero"`
 	Segment    artifacts.Ref    `json:"segment,omitzero"`
 	Rollouts   int              `json:"rollouts"`
+	// Ends are the weights with which runs ended, in order.
+	Ends []artifacts.Digest `json:"ends,omitempty"`
 }
 
 // TrainResult names the last checkpoint of a training.
@@ -296,6 +298,8 @@ type TrainResult struct {
 	Checkpoint artifacts.Ref    `json:"checkpoint"`
 	Segment    artifacts.Ref    `json:"segment"`
 	Rollouts   int              `json:"rollouts"`
+	// Ends are the weights with which the runs ended, in order.
+	Ends []artifacts.Digest `json:"ends,omitempty"`
 }
 
 // Train is the workflow of a training; the others are its activities.

@@ -51,5 +51,29 @@ func (v *verifier) agent(ctx context.Context) error {
 	}
 	step.Done = fmt.Sprintf("%d of %d sets of rollouts from the records of their calls, tools and measurements", step.Checked, v.audit.RolloutSets())
 	v.out.Steps = append(v.out.Steps, step)
+	return v.training(ctx)
+}
+
+// training finds out whether the document of a training follows from the records of its rollouts,
+// batches and segments (L3). No trainer is run.
+func (v *verifier) training(ctx context.Context) error {
+	ref, ok, err := v.audit.Training(ctx)
+	if !ok && err == nil {
+		return nil
+	}
+	step := Step{Level: Outcomes, Done: "the training from the records of its rollouts, batches and segments"}
+	switch recorded := v.audit.Receipt().Training; {
+	case err != nil:
+		if err := v.unreadable(err); err != nil {
+			return err
+		}
+		step.Done, step.Open = "", brief(err)
+	case ref.Digest != recorded.Digest:
+		v.out.fault(Fault{Level: Outcomes, Object: artifacts.BlobObject(recorded.Digest), What: "the document of the training",
+			Detail: fmt.Sprintf("recorded is %s, from the records follows %s", recorded.Digest.Short(), ref.Digest.Short())})
+	default:
+		step.Checked = 1
+	}
+	v.out.Steps = append(v.out.Steps, step)
 	return nil
 }

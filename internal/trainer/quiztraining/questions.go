@@ -10,6 +10,8 @@ import (
 
 	"cxrepro/artifacts"
 	"cxrepro/artifacts/manifest"
+	"cxrepro/experiments"
+	"cxrepro/internal/checkpoint"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/cxr"
 	"cxrepro/internal/overlap"
@@ -17,11 +19,11 @@ import (
 	"cxrepro/internal/xragent/quiz"
 )
 
-// drawn is what both runs read: the questions, the list of their ids, and what the teacher
-// wrote about them with the pictures that it saw.
-type drawn struct {
-	questions, items, trained artifacts.Ref
-	files                     []contract.NamedRef
+// Data is what the runs of a training read: the question set, the items of rounds and of examples,
+// the examples as a training set, and as files with the pictures that they name.
+type Data struct {
+	Questions, Items, Taught, Trained artifacts.Ref
+	Files                             []contract.NamedRef
 }
 
 // drawing is a question set in the making.
@@ -36,18 +38,16 @@ type drawing struct {
 	files    map[string]artifacts.Ref
 }
 
-// draw draws the questions and plays the teacher on them.
-func (o Options) draw(ctx context.Context) (out drawn, err error) {
-	arm, err := xragent.ArmOf(Arm, "table")
-	if err != nil {
-		return out, err
-	}
-	store := o.Recorder.Store
-	d := &drawing{store: store, agent: arm.Agent, files: map[string]artifacts.Ref{},
+// Draw draws questions and plays the teacher on them, as an agent under an arm sees them. name is
+// that of the training set.
+func Draw(ctx context.Context, recorder *checkpoint.Recorder, name string, arm xragent.Arm, q experiments.Quiz, progress func()) (out Data, err error) {
+	store := recorder.Store
+	d := &drawing{store: store, agent: arm.Agent, files: map[string]artifacts.Ref{}, images: overlap.List{Perceptual: overlap.PerceptualName},
 		items: manifest.NewWriter(store, contract.TrainingItemsKind, manifest.Limits{Items: math.MaxInt32}),
 		set:   contract.Questions{Format: contract.QuestionsFormat, Layout: "quiz", DataUse: DataUse}}
-	for n := range o.Pictures {
-		s, err := quiz.Draw(o.Seed, quiz.Train, n)
+	for n := range q.Pictures {
+		progress()
+		s, err := quiz.Draw(q.Seed, quiz.Split(q.Split), n)
 		if err != nil {
 			return out, err
 		}
@@ -55,26 +55,35 @@ func (o Options) draw(ctx context.Context) (out drawn, err error) {
 			return out, fmt.Errorf("picture %d: %w", n, err)
 		}
 	}
-	if out.questions, err = put(ctx, store, d.set, contract.QuestionsMediaType); err != nil {
+	if out.Questions, err = put(ctx, store, d.set, contract.QuestionsMediaType); err != nil {
 		return out, err
 	}
-	if out.items, err = d.items.Close(ctx); err != nil {
+	if out.Items, err = d.items.Close(ctx); err != nil {
 		return out, err
 	}
-	shown, err := o.Recorder.PutImages(ctx, d.images, DataUse)
+	out.Taught = out.Items
+	shown, err := recorder.PutImages(ctx, d.images, DataUse)
 	if err != nil {
 		return out, err
 	}
-	if out.trained, err = o.Recorder.PutTrainingSet(ctx, contract.TrainingSet{Name: Trainer + "/teacher", DataUse: DataUse, Images: shown}, d.examples); err != nil {
+	// The data set tells rounds, which show single pictures of it, how these look.
+	set, err := recorder.PutDataset(ctx, contract.DatasetEntry{
+		Name: "quiz", Version: fmt.Sprintf("%d, seed %d, %s, %d pictures", quiz.Version, q.Seed, q.Split, q.Pictures), DataUse: DataUse, Images: shown,
+	})
+	if err != nil {
+		return out, err
+	}
+	trained := contract.TrainingSet{Name: name + "/teacher", DataUse: DataUse, Images: shown, Datasets: []artifacts.Ref{set}}
+	if out.Trained, err = recorder.PutTrainingSet(ctx, trained, d.examples); err != nil {
 		return out, err
 	}
 	if d.files["examples.jsonl"], err = store.Put(ctx, d.lines.Bytes(), contract.SamplesMediaType); err != nil {
 		return out, err
 	}
 	for name, ref := range d.files {
-		out.files = append(out.files, contract.NamedRef{Name: name, Ref: ref})
+		out.Files = append(out.Files, contract.NamedRef{Name: name, Ref: ref})
 	}
-	slices.SortFunc(out.files, func(a, b contract.NamedRef) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(out.Files, func(a, b contract.NamedRef) int { return strings.Compare(a.Name, b.Name) })
 	return out, nil
 }
 
@@ -83,15 +92,19 @@ func (d *drawing) study(ctx context.Context, s quiz.Study) error {
 	if _, err := d.store.Put(ctx, s.PNG, "image/png"); err != nil {
 		return err
 	}
-	d.images.Images = append(d.images.Images, overlap.Image{Image: s.Image.Digest})
 	picture, err := cxr.Decode(s.PNG, cxr.Limits{})
 	if err != nil {
 		return err
 	}
+	looks, err := overlap.Perceptual(picture)
+	if err != nil {
+		return err
+	}
+	d.images.Images = append(d.images.Images, overlap.Image{Image: s.Image.Digest, Perceptual: &looks})
 	for i, it := range s.Items {
 		family := quiz.Families()[i]
-		if family == quiz.Heart {
-			continue
+		if family == quiz.Heart && d.agent.NoMeasurement {
+			continue // nothing says how large the heart is
 		}
 		d.set.Items = append(d.set.Items, it)
 		if err := d.items.Add(ctx, contract.TrainingItem{ID: it.ID, Number: len(d.set.Items) - 1}); err != nil {

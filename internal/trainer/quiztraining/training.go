@@ -14,6 +14,7 @@ import (
 	"cxrepro/internal/lvlm"
 	"cxrepro/internal/trainer"
 	"cxrepro/internal/xragent"
+	"cxrepro/internal/xragent/quiz"
 )
 
 // Names in what is put together.
@@ -69,7 +70,7 @@ func Put(ctx context.Context, o Options) (contract.Training, artifacts.Ref, erro
 		return t, artifacts.Ref{}, err
 	}
 	store := o.Recorder.Store
-	if t.BaseWeights, t.BaseFiles, err = o.base(ctx); err != nil {
+	if t.BaseWeights, t.BaseFiles, err = o.base(ctx, recipe); err != nil {
 		return t, artifacts.Ref{}, err
 	}
 	plan, err := Plan(Arm, t.BaseWeights, int64(o.Seed))
@@ -83,40 +84,84 @@ func Put(ctx context.Context, o Options) (contract.Training, artifacts.Ref, erro
 	if err != nil {
 		return t, artifacts.Ref{}, err
 	}
-	q, err := o.draw(ctx)
+	arm, err := xragent.ArmOf(Arm, "table")
 	if err != nil {
 		return t, artifacts.Ref{}, err
 	}
-	t.Questions = q.questions
-	run := contract.TrainingRun{Trainer: Trainer, Recipe: recipe.Digest(), Mode: string(trainer.PlatformDriven), Batch: batch, Seed: o.Seed, Items: q.items, Hyper: map[string]any{}}
-	sft, grpo := run, run
-	sft.Stage, sft.Steps, sft.Group, sft.Updates, sft.SaveEvery, sft.Segment = string(trainer.SFT), o.Steps, 1, 1, saveEvery, o.Steps
-	sft.Trained, sft.Files = q.trained, q.files
-	grpo.Stage, grpo.Steps, grpo.Group, grpo.Updates, grpo.SaveEvery, grpo.Segment = string(trainer.GRPO), o.Rounds, group, updates, 1, 1
-	grpo.Reward, grpo.KeepNear, grpo.Scale, grpo.Permute = artifacts.Sum(reward), true, o.Scale, o.Permute
-	t.Runs = []contract.TrainingRun{sft, grpo}
+	data, err := Draw(ctx, o.Recorder, Trainer, arm, experiments.Quiz{Seed: o.Seed, Split: string(quiz.Train), Pictures: o.Pictures}, func() {})
+	if err != nil {
+		return t, artifacts.Ref{}, err
+	}
+	t.Questions, t.Runs = data.Questions, Runs(o.section(), recipe.Digest(), artifacts.Sum(reward), data)
 	ref, err := put(ctx, store, t, contract.TrainingMediaType)
 	return t, ref, err
 }
 
+// section is what a spec says of the options.
+func (o Options) section() *experiments.Training {
+	return &experiments.Training{
+		Trainer: Trainer, Mode: experiments.ModePlatform, Seed: o.Seed,
+		SFT:  &experiments.SFT{Steps: o.Steps, Batch: batch, SaveEvery: saveEvery},
+		GRPO: &experiments.GRPO{Rounds: o.Rounds, Items: batch, Group: group, Updates: updates, KeepNear: true, ScaleRewards: o.Scale, PermuteRewards: o.Permute},
+	}
+}
+
+// Runs are the runs of a training section over data. SFT is one segment; where the platform rolls
+// out, a round is one, and where the trainer generates, all rounds are.
+func Runs(s *experiments.Training, recipe, reward artifacts.Digest, data Data) (out []contract.TrainingRun) {
+	run := contract.TrainingRun{Trainer: s.Trainer, Recipe: recipe, Mode: string(trainer.PlatformDriven), Seed: s.Seed, Items: data.Items}
+	hyper := func(set map[string]any) map[string]any {
+		if set == nil {
+			return map[string]any{}
+		}
+		return set
+	}
+	if x := s.SFT; x != nil {
+		sft := run
+		sft.Stage, sft.Steps, sft.Batch, sft.Group, sft.Updates = string(trainer.SFT), x.Steps, x.Batch, 1, 1
+		sft.SaveEvery, sft.Segment, sft.Hyper = x.SaveEvery, x.Steps, hyper(x.Hyper)
+		sft.Items, sft.Trained, sft.Files = data.Taught, data.Trained, data.Files
+		out = append(out, sft)
+	}
+	if x := s.GRPO; x != nil {
+		grpo := run
+		grpo.Stage, grpo.Steps, grpo.Batch, grpo.Group, grpo.Updates = string(trainer.GRPO), x.Rounds, x.Items, x.Group, x.Updates
+		grpo.SaveEvery, grpo.Segment, grpo.Hyper, grpo.Scale, grpo.Reward = 1, 1, hyper(x.Hyper), x.ScaleRewards, reward
+		grpo.KeepNear, grpo.Permute = x.KeepNear, x.PermuteRewards
+		if s.Mode == experiments.ModeTrainer {
+			grpo.Mode, grpo.Segment, grpo.Trained, grpo.Files = string(trainer.TrainerDriven), x.Rounds, data.Trained, data.Files
+		}
+		out = append(out, grpo)
+	}
+	return out
+}
+
 // base makes and stores the weights that the training begins with.
-func (o Options) base(ctx context.Context) (weights artifacts.Digest, files artifacts.Ref, err error) {
+func (o Options) base(ctx context.Context, r *trainer.Recipe) (weights artifacts.Digest, files artifacts.Ref, err error) {
 	folder, err := os.MkdirTemp("", "cxrepro-base-")
 	if err != nil {
 		return weights, files, err
 	}
 	defer os.RemoveAll(folder)
-	init := exec.CommandContext(ctx, o.Python, filepath.Join(o.Recipes, Trainer), "init", "--seed", fmt.Sprint(o.Seed), "--out", filepath.Join(folder, "checkpoint-0"))
-	if said, err := init.CombinedOutput(); err != nil {
-		return weights, files, fmt.Errorf("initial weights: %s: %w: %s", o.Python, err, said[max(0, len(said)-400):])
+	argv, err := r.InitArgv(o.Seed, folder, trainer.Values{"python": o.Python})
+	if err != nil {
+		return weights, files, err
 	}
-	return Upload(ctx, o.Recorder.Store, folder)
+	return FirstWeights(ctx, o.Recorder.Store, r, argv, folder)
 }
 
-// Upload stores the one complete checkpoint of a folder in the small trainer's layout, and
-// returns the digest of its weights and the manifest of its files.
-func Upload(ctx context.Context, store *artifacts.Repository, folder string) (weights artifacts.Digest, files artifacts.Ref, err error) {
-	layout, err := trainer.LayoutOf(Trainer)
+// FirstWeights runs the command line that writes first weights below a folder, and stores them.
+func FirstWeights(ctx context.Context, store *artifacts.Repository, r *trainer.Recipe, argv []string, folder string) (weights artifacts.Digest, files artifacts.Ref, err error) {
+	if said, err := exec.CommandContext(ctx, argv[0], argv[1:]...).CombinedOutput(); err != nil {
+		return weights, files, fmt.Errorf("first weights of trainer %s: %w: %s", r.Trainer, err, said[max(0, len(said)-400):])
+	}
+	return Upload(ctx, store, r.Layout, folder)
+}
+
+// Upload stores the one complete checkpoint of a folder in a layout, and returns the digest of its
+// weights and the manifest of its files.
+func Upload(ctx context.Context, store *artifacts.Repository, layoutName, folder string) (weights artifacts.Digest, files artifacts.Ref, err error) {
+	layout, err := trainer.LayoutOf(layoutName)
 	if err != nil {
 		return weights, files, err
 	}
@@ -127,7 +172,14 @@ func Upload(ctx context.Context, store *artifacts.Repository, folder string) (we
 	if len(list) != 1 || list[0].Torn != "" {
 		return weights, files, fmt.Errorf("initial weights in %s: %+v is not one complete checkpoint", folder, list)
 	}
-	digest := func(files []trainer.File) (artifacts.Digest, error) { weights = files[0].Digest; return weights, nil }
+	digest := func(files []trainer.File) (artifacts.Digest, error) {
+		held := make([]contract.CheckpointFile, len(files))
+		for i, f := range files {
+			held[i] = contract.CheckpointFile{Name: f.Name, Digest: f.Digest, Size: f.Size}
+		}
+		weights, err = contract.WeightsDigest(held)
+		return weights, err
+	}
 	_, files, err = trainer.Upload(ctx, store, artifacts.Sum([]byte("none")), folder, list[0], digest, func() {})
 	return weights, files, err
 }
