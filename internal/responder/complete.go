@@ -40,30 +40,8 @@ func (s *Responder) serve(w http.ResponseWriter, r *http.Request, a *about) *api
 	if err := s.admitted(r); err != nil {
 		return err
 	}
-	buffer, _ := s.buffers.Get().(*bytes.Buffer)
-	if buffer == nil {
-		buffer = &bytes.Buffer{}
-	}
-	buffer.Reset()
-	defer s.buffers.Put(buffer)
-	if n := r.ContentLength; n > 0 && n <= bodyLimit {
-		buffer.Grow(int(n) + bytes.MinRead)
-	}
-	if _, err := buffer.ReadFrom(http.MaxBytesReader(w, r.Body, bodyLimit)); err != nil {
-		return unread(err)
-	}
-	request, pictures, err := decode(buffer.Bytes())
+	m, request, err := s.read(w, r, a)
 	if err != nil {
-		return asAPI(err)
-	}
-	m := s.models[request.Model]
-	if m == nil {
-		if m = s.models[deployment(r.URL)]; m == nil {
-			return s.unknownModel(request.Model)
-		}
-	}
-	a.model, a.print = m.Name, request.fingerprint(pictures)
-	if m, err = s.understand(m, request, pictures, a); err != nil {
 		return asAPI(err)
 	}
 	a.attempt = s.count.understood(a)
@@ -79,6 +57,54 @@ func (s *Responder) serve(w http.ResponseWriter, r *http.Request, a *about) *api
 		return e
 	}
 	return s.send(w, r, a, reply)
+}
+
+// read reads a request and finds what it is about. Nothing refers to its body afterwards: that
+// has megabytes, and a reply may take its time.
+//
+// Errors: *apiError; wrapping errUnknown.
+func (s *Responder) read(w http.ResponseWriter, r *http.Request, a *about) (*model, *chatRequest, error) {
+	buffer := s.buffers.take()
+	defer s.buffers.give(buffer)
+	if n := r.ContentLength; n > 0 && n <= bodyLimit {
+		buffer.Grow(int(n) + bytes.MinRead)
+	}
+	if _, err := buffer.ReadFrom(http.MaxBytesReader(w, r.Body, bodyLimit)); err != nil {
+		return nil, nil, unread(err)
+	}
+	request, pictures, err := decode(buffer.Bytes())
+	if err != nil {
+		return nil, nil, err
+	}
+	m := s.models[request.Model]
+	if m == nil {
+		if m = s.models[deployment(r.URL)]; m == nil {
+			return nil, nil, s.unknownModel(request.Model)
+		}
+	}
+	a.model, a.print = m.Name, request.fingerprint(pictures)
+	m, err = s.understand(m, request, pictures, a)
+	return m, request, err
+}
+
+// buffers are used again. Few are in use at a time, and so few are kept.
+type buffers chan *bytes.Buffer
+
+func (b buffers) take() *bytes.Buffer {
+	select {
+	case buffer := <-b:
+		buffer.Reset()
+		return buffer
+	default:
+		return &bytes.Buffer{}
+	}
+}
+
+func (b buffers) give(buffer *bytes.Buffer) {
+	select {
+	case b <- buffer:
+	default:
+	}
 }
 
 // understand finds what a request is about, and returns the model with what is settled about

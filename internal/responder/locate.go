@@ -38,11 +38,11 @@ func (b *Benchmark) locate(turns []turn) (place, error) {
 			return place{}, fmt.Errorf("%w: the text of turn %d is no question of the benchmark", errUnknown, i+1)
 		}
 		if b.first[text] != nil && len(t.pictures) == 1 {
-			data, err := t.pictures[0].bytes()
-			if err != nil {
+			var err error
+			if at, err = b.looks.find(t.pictures[0], text, b.first[text]); err != nil {
 				return place{}, err
 			}
-			if at = b.looks.find(data, text, b.first[text]); len(at) == 0 {
+			if len(at) == 0 {
 				return place{}, fmt.Errorf("%w: the picture of turn %d is no radiograph of the benchmark", errUnknown, i+1)
 			}
 			radiographs++

@@ -2,6 +2,7 @@ package responder
 
 import (
 	"bytes"
+	"hash/maphash"
 	"image"
 	_ "image/jpeg" // radiographs are sent as JPEG or PNG
 	_ "image/png"
@@ -21,9 +22,18 @@ type looks struct {
 	// nil for a radiograph that cannot be read.
 	small map[artifacts.Digest]func() []uint8
 
-	mu sync.Mutex
+	mu sync.Mutex // guards what follows
+	// read holds the digests of pictures by their text in base64: a dialogue shows the same ones
+	// with every turn.
+	read map[spelling]artifacts.Digest
 	// seen holds what pictures of other digests turned out to be.
 	seen map[sighted][]*known
+}
+
+// spelling identifies the base64 of a picture in this process.
+type spelling struct {
+	size int
+	hash uint64
 }
 
 // sighted is a picture that was looked at beside a question.
@@ -44,7 +54,8 @@ const farthest = 4.0
 const seenLimit = 1 << 16
 
 func newLooks(cases []*known) *looks {
-	l := &looks{byDigest: map[artifacts.Digest][]*known{}, small: map[artifacts.Digest]func() []uint8{}, seen: map[sighted][]*known{}}
+	l := &looks{byDigest: map[artifacts.Digest][]*known{}, small: map[artifacts.Digest]func() []uint8{},
+		read: map[spelling]artifacts.Digest{}, seen: map[sighted][]*known{}}
 	for _, k := range cases {
 		l.byDigest[k.image] = append(l.byDigest[k.image], k)
 		if k.open == nil || l.small[k.image] != nil {
@@ -64,17 +75,26 @@ func newLooks(cases []*known) *looks {
 // find returns the cases of a picture that is shown with a question, in the order of the
 // benchmark; none for one that is no radiograph of it. asked are the cases that the question
 // is asked about.
-func (l *looks) find(data []byte, text int, asked []*known) []*known {
-	digest := artifacts.Sum(data)
+//
+// Errors: *apiError for what is no base64.
+func (l *looks) find(p picture, text int, asked []*known) ([]*known, error) {
+	digest, err := l.digest(p)
+	if err != nil {
+		return nil, err
+	}
 	if list, ok := l.byDigest[digest]; ok {
-		return list
+		return list, nil
 	}
 	name := sighted{digest, text}
 	l.mu.Lock()
 	list, ok := l.seen[name]
 	l.mu.Unlock()
 	if ok {
-		return list
+		return list, nil
+	}
+	data, err := p.bytes()
+	if err != nil {
+		return nil, err
 	}
 	list = l.compare(data, asked)
 	l.mu.Lock()
@@ -82,8 +102,33 @@ func (l *looks) find(data []byte, text int, asked []*known) []*known {
 	if len(l.seen) < seenLimit {
 		l.seen[name] = list
 	}
-	return list
+	return list, nil
 }
+
+// digest returns the digest of a picture's bytes, which are decoded where the same text was not
+// decoded before.
+func (l *looks) digest(p picture) (artifacts.Digest, error) {
+	name := spelling{len(p.base64), maphash.Bytes(spelled, p.base64)}
+	l.mu.Lock()
+	digest, ok := l.read[name]
+	l.mu.Unlock()
+	if ok {
+		return digest, nil
+	}
+	data, err := p.bytes()
+	if err != nil {
+		return digest, err
+	}
+	digest = artifacts.Sum(data)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.read) < seenLimit {
+		l.read[name] = digest
+	}
+	return digest, nil
+}
+
+var spelled = maphash.MakeSeed()
 
 func (l *looks) compare(data []byte, asked []*known) []*known {
 	pixels := shrink(data)

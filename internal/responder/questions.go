@@ -85,12 +85,12 @@ func (q *Questions) locate(first turn) (*xragent.Item, error) {
 	if len(first.pictures) == 0 {
 		return nil, fmt.Errorf("%w: the first turn shows no picture", errUnknown)
 	}
-	data, err := first.pictures[0].bytes()
+	asked := q.asked[n]
+	shown, err := q.looks.find(first.pictures[0], n, asked)
 	if err != nil {
 		return nil, err
 	}
-	asked := q.asked[n]
-	for _, k := range q.looks.find(data, n, asked) {
+	for _, k := range shown {
 		if slices.Contains(asked, k) {
 			return &q.items[k.index], nil
 		}

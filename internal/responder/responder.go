@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"hash/crc32"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -63,7 +63,7 @@ type Responder struct {
 	faultSeed uint64
 	limiter   *limiter
 	count     *counter
-	buffers   sync.Pool
+	buffers   buffers
 }
 
 // settled is a benchmark with every model's fates in it.
@@ -91,7 +91,8 @@ func New(o Options) (*Responder, error) {
 	if o.Instruction == nil {
 		o.Instruction = cxreasonbench.Prompts().Judge
 	}
-	s := &Responder{options: o, prompts: judgePrompts(o.Instruction), agent: newAgentPrompts(), count: newCounter(), models: map[string]*model{}}
+	s := &Responder{options: o, prompts: judgePrompts(o.Instruction), agent: newAgentPrompts(), count: newCounter(), models: map[string]*model{},
+		buffers: make(buffers, 4*runtime.GOMAXPROCS(0))}
 	for _, m := range o.Profile.Models {
 		s.names = append(s.names, m.Name)
 		one, err := newModel(m, o.Profile.Seed)
