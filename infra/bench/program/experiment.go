@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,8 @@ type Experiment struct {
 	// Sampling and Paths are lists as a spec writes them.
 	Sampling, Paths string
 	Bootstrap       int
+	// Pictures is the rule of the cards, empty for original: as they are stored.
+	Pictures string
 	// Benchmark is a folder written by cxreasonbench build.
 	Benchmark string
 	// URL is the responder's, InFlight how many requests it gets at a time.
@@ -55,7 +58,7 @@ const card = `name: %s
 title: "%s"
 adapter: openai
 identity: {provider: cxrepro-responder, snapshot: "%s"}
-pictures: original
+pictures: %s
 greedy: {temperature: 0, max_tokens: 1024}
 draws: {temperature: 0.7, top_p: 0.95, max_tokens: 1024, seed: 1}
 retries: 2
@@ -83,7 +86,7 @@ func (e *Experiment) Command(ctx context.Context, bin, dir string, args ...strin
 	var cards, served []string
 	files := map[string]string{}
 	for _, m := range append([][2]string{{"judge", "Simulated judge"}}, e.Models...) {
-		files[m[0]+".yaml"] = fmt.Sprintf(card, m[0], m[1], strings.ReplaceAll(e.Snapshot, "%s", m[0]))
+		files[m[0]+".yaml"] = fmt.Sprintf(card, m[0], m[1], strings.ReplaceAll(e.Snapshot, "%s", m[0]), cmp.Or(e.Pictures, "original"))
 		served = append(served, m[0]+": "+m[0])
 	}
 	for _, m := range e.Models {

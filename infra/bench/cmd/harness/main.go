@@ -16,7 +16,9 @@
 //
 // Alone and with --latency it says how the throughput compares with the ideal, which is as many
 // calls in flight as allowed all the time: over all of that time, and while 128 dialogues or more
-// are open, without the first moments and the last dialogues.
+// are open, without the first moments and the last dialogues. It says what processor time each
+// process took a request, which a busy neighbour changes less than the time on the clock, and how
+// much of the machine was left to others. With --rule the cards name another picture rule.
 package main
 
 import (
@@ -53,6 +55,7 @@ type options struct {
 	latency                    time.Duration
 	alone                      bool
 	tasks, open                int
+	rule                       string
 }
 
 func run(ctx context.Context) error {
@@ -64,6 +67,7 @@ func run(ctx context.Context) error {
 	flag.DurationVar(&o.latency, "latency", 0, "how long every reply takes at least")
 	flag.IntVar(&o.tasks, "tasks", 4, "tasks that cxrepro works on at a time")
 	flag.IntVar(&o.open, "open", 32, "dialogues of a task that cxrepro has open at a time")
+	flag.StringVar(&o.rule, "rule", "original", "picture rule of the model cards; the peer sends the files as they are")
 	flag.BoolVar(&o.alone, "alone", false, "leave the peer out: how many requests and how fast, with nothing to compare")
 	flag.Parse()
 	if o.benchmark == "" {
@@ -83,7 +87,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d CPUs, %s; %d cases, Path 1, greedy, judge; %d in flight, latency %s\n", runtime.NumCPU(), runtime.Version(), cases, o.inFlight, o.latency)
+	fmt.Printf("%d CPUs, %s; %d cases, Path 1, greedy, judge; %d in flight, latency %s, pictures %s\n", runtime.NumCPU(), runtime.Version(), cases, o.inFlight, o.latency, o.rule)
 
 	ours, err := watch.measure(func() error { return runOurs(ctx, o, dir, watch.url) })
 	if err != nil {
@@ -91,6 +95,9 @@ func run(ctx context.Context) error {
 	}
 	if o.alone {
 		fmt.Println("cxrepro    ", ours)
+		for _, line := range ours.account() {
+			fmt.Println(line)
+		}
 		fmt.Printf("overhead    %.2f ms of wall time a request", 1000*ours.wall.Seconds()/float64(ours.requests))
 		if o.latency <= 0 {
 			fmt.Println()
@@ -131,6 +138,9 @@ type figure struct {
 	peak                      int64
 	wall, busy                time.Duration
 	crowded                   during
+	// used is the processor time of all that, memory what processes held.
+	used   program.Used
+	memory []string
 }
 
 func (f figure) String() string {
@@ -163,7 +173,8 @@ func serve(o options) (*watch, error) {
 // measure runs one evaluation and reads what it took at the responder.
 func (w *watch) measure(evaluate func() error) (f figure, err error) {
 	w.r.Reset()
-	if err := evaluate(); err != nil {
+	processes := program.NewWatch("responder", "", 2*time.Second)
+	if err := errors.Join(evaluate(), processes.Stop()); err != nil {
 		return f, err
 	}
 	n := w.r.Counts()
@@ -175,7 +186,8 @@ func (w *watch) measure(evaluate func() error) (f figure, err error) {
 	for range n.Requests {
 		exchanges = append(exchanges, <-w.seen)
 	}
-	f.sum(exchanges)
+	all := f.sum(exchanges)
+	f.used, f.memory = processes.Used(all.from, all.to), processes.Memory()
 	spans, most := crowded(dialogues(exchanges), enough)
 	f.crowded = while(spans, most, exchanges)
 	return f, nil

@@ -17,7 +17,7 @@ func runOurs(ctx context.Context, o options, dir, url string) error {
 	}
 	e := program.Experiment{
 		Name: "harness", Paper: "none; a measurement", Models: [][2]string{{"oracle", "oracle"}}, Snapshot: "harness",
-		Sampling: "[greedy]", Paths: "[path1]", Bootstrap: 100, Benchmark: o.benchmark, URL: url, InFlight: o.inFlight, Tasks: o.tasks, Open: o.open,
+		Sampling: "[greedy]", Paths: "[path1]", Bootstrap: 100, Benchmark: o.benchmark, URL: url, InFlight: o.inFlight, Pictures: o.rule, Tasks: o.tasks, Open: o.open,
 	}
 	c, err := e.Command(ctx, bin, dir)
 	if err != nil {

@@ -15,13 +15,13 @@ const enough = 128
 type span struct{ from, to time.Time }
 
 // sum works out from the exchanges how long they took, together and from the first to the last.
-func (f *figure) sum(exchanges []responder.Exchange) {
-	var all span
+func (f *figure) sum(exchanges []responder.Exchange) (all span) {
 	for _, x := range exchanges {
 		f.busy += x.Gone.Sub(x.Came)
 		all.add(x)
 	}
 	f.wall = all.to.Sub(all.from)
+	return all
 }
 
 // add widens s until it holds x.

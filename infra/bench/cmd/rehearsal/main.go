@@ -131,11 +131,10 @@ func (o *options) evaluate(ctx context.Context) error {
 	defer receipt.Close()
 	c.Stdout, c.Stderr = receipt, os.Stderr
 	began := time.Now()
-	memory := watchMemory(os.Getpid(), filepath.Join(o.out, "memory.csv"))
+	watch := program.NewWatch("rehearsal", filepath.Join(o.out, "memory.csv"), 2*time.Second)
 	err = c.Run()
 	wall := time.Since(began)
-	peaks, watchErr := memory.stop()
-	if err = errors.Join(err, watchErr); err != nil {
+	if err = errors.Join(err, watch.Stop()); err != nil {
 		return err
 	}
 	counts, err := answering.counts()
@@ -150,7 +149,7 @@ func (o *options) evaluate(ctx context.Context) error {
 	if o.latency > 0 && counts.Requests > 0 {
 		fmt.Printf("throughput: %.3f of the ideal of %d in flight, beginning and end included\n", float64(counts.Requests)*o.latency.Seconds()/float64(o.inFlight)/wall.Seconds(), o.inFlight)
 	}
-	for _, p := range peaks {
+	for _, p := range watch.Memory() {
 		fmt.Println(p)
 	}
 	if err := printStore(filepath.Join(state, "store")); err != nil {
