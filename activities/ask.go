@@ -53,7 +53,9 @@ type asks struct {
 	cases    *lru.Cache[artifacts.Digest, *derive.Case]
 	answers  *lru.Cache[artifacts.Digest, lvlm.Answer]
 	prepared *lru.Cache[artifacts.Key, artifacts.Ref]
-	making   singleflight.Group // of prepared pictures
+	// fetched are pictures of a store on another machine.
+	fetched *lru.Cache[artifacts.Digest, []byte]
+	making  singleflight.Group // of prepared pictures
 
 	// keepReply and overtime are the constants of those names, or less in tests.
 	keepReply, overtime time.Duration
@@ -65,10 +67,11 @@ type asks struct {
 
 type walletKey struct{ reproduction, currency string }
 
-// What the caches hold, in bytes: questions, answers. Adapters keep pictures as they send them.
+// What the caches hold, in bytes: questions, answers, pictures of a store on another machine.
 const (
 	caseBytes    = 96 << 20
 	answerBytes  = 32 << 20
+	fetchedBytes = 64 << 20
 	preparedRefs = 1 << 16
 )
 
@@ -78,6 +81,7 @@ func newAsks(opts Options, d *docs) *asks {
 		cases:    lru.New[artifacts.Digest, *derive.Case](caseBytes),
 		answers:  lru.New[artifacts.Digest, lvlm.Answer](answerBytes),
 		prepared: lru.New[artifacts.Key, artifacts.Ref](preparedRefs),
+		fetched:  lru.New[artifacts.Digest, []byte](fetchedBytes),
 		flights:  map[artifacts.Key]chan struct{}{}, wallets: map[walletKey]*ledger.Wallet{},
 		keepReply: keepReply, overtime: overtime,
 	}

@@ -218,6 +218,9 @@ func (c *call) exchange(began time.Time) (lvlm.Reply, error) {
 		defer cancel()
 	}
 	reply, err := c.send(ctx)
+	if errors.Is(err, artifacts.ErrDigestMismatch) {
+		reply, err = c.send(ctx) // no whole request was sent; a damaged read is tried once more
+	}
 	var known *lvlm.CallError
 	if err != nil && ctx.Err() != nil && !errors.As(err, &known) {
 		// It may have been sent, and billed.

@@ -1,15 +1,41 @@
 package activities
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/datause"
 	"cxrepro/internal/derive"
+	"cxrepro/internal/lvlm"
 	"cxrepro/internal/lvlm/picture"
 )
+
+// pictures returns what opens the pictures of a request while it is sent. A store on this machine
+// is read then, in small parts. What lies on another one is read now: a place at the endpoint shall
+// not wait for it.
+func (s *asks) pictures(ctx context.Context, r lvlm.Request) (lvlm.PictureFunc, error) {
+	if !s.opts.Store.Remote() {
+		return s.opts.Store.Stream, nil
+	}
+	held := map[artifacts.Digest][]byte{}
+	for _, ref := range r.Transcript.Images() {
+		data, err := s.fetched.Load(ref.Digest, func() ([]byte, int64, error) {
+			data, err := s.opts.Store.Get(ctx, ref)
+			return data, int64(len(data)), err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("picture %s: %w", ref.Digest.Short(), err)
+		}
+		held[ref.Digest] = data
+	}
+	return func(_ context.Context, ref artifacts.Ref) (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(held[ref.Digest])), nil
+	}, nil
+}
 
 // picture returns a stored picture as the call's rule sends it, preparing it where nobody did.
 func (s *asks) picture(a *Activities, ctx context.Context, q *derive.Call, stored artifacts.Ref) (artifacts.Ref, error) {

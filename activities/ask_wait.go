@@ -13,8 +13,8 @@ import (
 	"cxrepro/internal/lvlm"
 )
 
-// acquire waits for the endpoint's limits. The request is made ready meanwhile, so that it can be
-// sent as soon as another one's reply was read.
+// acquire waits for the endpoint's limits. The request is made ready meanwhile, with pictures that
+// come from another machine, so that it can be sent as soon as another one's reply was read.
 func (c *call) acquire() (*limit.Permit, error) {
 	c.beat.alive(c.patience())
 	p, err := c.endpoint.Gate.Admit(c.beat.wait, limit.Want{Tokens: c.tokens(), Scope: c.Card.Name, Asked: activity.GetInfo(c.beat.ctx).ScheduledTime})
@@ -35,7 +35,11 @@ func (c *call) prepare() {
 	if c.send != nil {
 		return
 	}
-	send, err := c.endpoint.Asker.Prepare(c.beat.work, c.Request, c.of.opts.Store.Get)
+	var send lvlm.Send
+	pictures, err := c.of.pictures(c.beat.work, c.Request)
+	if err == nil {
+		send, err = c.endpoint.Asker.Prepare(c.beat.work, c.Request, pictures)
+	}
 	if err != nil {
 		send = func(context.Context) (lvlm.Reply, error) { return lvlm.Reply{}, err }
 	}

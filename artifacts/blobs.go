@@ -192,12 +192,21 @@ func (r *Repository) readOnce(ctx context.Context, name string, ref Ref) (data [
 // as in Get. Larger ones are checked while they are read: the last Read returns
 // ErrDigestMismatch instead of io.EOF, and nothing read before is true until then.
 func (r *Repository) Open(ctx context.Context, ref Ref) (io.ReadCloser, error) {
-	if ref.Size <= smallBlob {
-		data, err := r.Get(ctx, ref)
-		if err != nil {
-			return nil, err
-		}
-		return io.NopCloser(bytes.NewReader(data)), nil
+	if ref.Size > smallBlob {
+		return r.Stream(ctx, ref)
+	}
+	data, err := r.Get(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	return io.NopCloser(bytes.NewReader(data)), nil
+}
+
+// Stream returns a blob for reading that is checked while it is read, whatever its size, as Open
+// does with large ones: the last Read returns ErrDigestMismatch instead of io.EOF.
+func (r *Repository) Stream(ctx context.Context, ref Ref) (io.ReadCloser, error) {
+	if ref.IsZero() {
+		return nil, errors.New("open blob: the ref is zero")
 	}
 	body, _, err := r.bucket.Open(ctx, blobName(ref.Digest))
 	if err != nil {
@@ -235,6 +244,10 @@ type checkedReader struct {
 	sum  hash.Hash
 	err  error
 }
+
+// Checked passes bytes on, and ends with ErrDigestMismatch instead of io.EOF where they are not those
+// of the reference.
+func Checked(from io.Reader, ref Ref) io.Reader { return newCheckedReader(from, ref) }
 
 func newCheckedReader(from io.Reader, ref Ref) *checkedReader {
 	return &checkedReader{from: from, ref: ref, sum: sha256.New()}

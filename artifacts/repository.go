@@ -77,6 +77,9 @@ func New(bucket Bucket, opts Options) (*Repository, error) {
 // URL names the store without credentials.
 func (r *Repository) URL() string { return r.bucket.URL() }
 
+// Remote reports whether blobs come from another machine, or its file systems.
+func (r *Repository) Remote() bool { return r.opts.Remote }
+
 // Bucket returns the bucket underneath.
 func (r *Repository) Bucket() Bucket { return r.bucket }
 

@@ -20,7 +20,6 @@ import (
 	"cxrepro/internal/ledger/limit"
 	"cxrepro/internal/lvlm"
 	"cxrepro/internal/lvlm/endpoint"
-	"cxrepro/internal/lvlm/picture"
 )
 
 // defaultLease is how long a lease of an endpoint outlives its last renewal.
@@ -83,10 +82,9 @@ func newAskers(o Options) (*askers, error) {
 	a := &askers{opts: o, leases: &ledger.Leases{
 		Store: o.Store, Owner: host.Owner(artifacts.Owner{Worker: o.Name}), Now: time.Now, Dead: host.Dead, TTL: o.Lease,
 	}}
-	pictures := picture.NewCache(0)
 	if o.Endpoints != nil {
 		for i := range o.Endpoints.Endpoints {
-			if err := a.open(&o.Endpoints.Endpoints[i], pictures); err != nil {
+			if err := a.open(&o.Endpoints.Endpoints[i]); err != nil {
 				return nil, err
 			}
 		}
@@ -105,7 +103,7 @@ func newAskers(o Options) (*askers, error) {
 	return a, nil
 }
 
-func (a *askers) open(card *endpoint.Card, pictures *picture.Cache) error {
+func (a *askers) open(card *endpoint.Card) error {
 	id := card.ID(a.opts.Getenv)
 	i := slices.IndexFunc(a.groups, func(g *group) bool { return g.id == id })
 	if i < 0 {
@@ -121,7 +119,7 @@ func (a *askers) open(card *endpoint.Card, pictures *picture.Cache) error {
 		if card.Price != nil {
 			e.Price = *card.Price
 		}
-		asker, err := card.Open(context.Background(), endpoint.Options{Model: model, Getenv: a.opts.Getenv, Pictures: pictures})
+		asker, err := card.Open(context.Background(), endpoint.Options{Model: model, Getenv: a.opts.Getenv})
 		var refused *lvlm.CallError
 		if err != nil && !errors.As(err, &refused) {
 			return fmt.Errorf("worker: endpoint %s: %w", card.Name, err)

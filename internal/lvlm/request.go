@@ -2,6 +2,7 @@ package lvlm
 
 import (
 	"context"
+	"io"
 	"slices"
 	"time"
 
@@ -127,13 +128,14 @@ type Reply struct {
 	Served Served
 }
 
-// PictureFunc returns the bytes of a picture of a request.
-type PictureFunc func(ctx context.Context, ref artifacts.Ref) ([]byte, error)
+// PictureFunc opens a picture of a request. Its reader ends with an error instead of io.EOF where
+// the bytes are not those of the reference.
+type PictureFunc func(ctx context.Context, ref artifacts.Ref) (io.ReadCloser, error)
 
 // Asker asks one model at one endpoint. Implementations serve several goroutines.
 type Asker interface {
-	// Prepare makes what is sent: pictures are read and encoded, so that nothing is left to do
-	// but to send. Nothing is sent.
+	// Prepare makes what is sent, but for the pictures, which are read and encoded while they are
+	// sent, and hardly held in memory. Nothing is sent.
 	//
 	// Errors: *CallError for a request that this endpoint cannot be sent.
 	Prepare(ctx context.Context, r Request, picture PictureFunc) (Send, error)
@@ -141,5 +143,6 @@ type Asker interface {
 
 // Send sends a prepared request once: it never tries again by itself. It may be called again.
 //
-// Errors: *CallError for every failure of the endpoint or the way to it.
+// Errors: *CallError for every failure of the endpoint or the way to it; others where a picture
+// could not be read, so that no whole request was sent.
 type Send func(ctx context.Context) (Reply, error)

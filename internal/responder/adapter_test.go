@@ -1,8 +1,10 @@
 package responder
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net/http/httptest"
 	"testing"
 	"time"
@@ -30,7 +32,9 @@ func adapterAsk(t *testing.T, m *made, url, version string) (lvlm.Reply, error) 
 	r := lvlm.Request{Model: lvlm.Identity{Unpinned: "simulated"}, Adapter: lvlm.ChatVersion, Pictures: "original/1",
 		Decoding:   lvlm.Decoding{Temperature: &zero, MaxTokens: 100},
 		Transcript: dialogue.Transcript{}.System("Answer.").Ask(q.Text, artifacts.Ref{Digest: artifacts.Sum(data), Size: int64(len(data)), MediaType: "image/png"})}
-	return c.Ask(context.Background(), r, func(context.Context, artifacts.Ref) ([]byte, error) { return data, nil })
+	return c.Ask(context.Background(), r, func(context.Context, artifacts.Ref) (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(data)), nil
+	})
 }
 
 // TestAdapter holds that the adapter understands the responder: an answer with its usage, every

@@ -7,7 +7,6 @@ import (
 	"cxrepro/internal/lvlm"
 	"cxrepro/internal/lvlm/gemini"
 	"cxrepro/internal/lvlm/openai"
-	"cxrepro/internal/lvlm/picture"
 )
 
 // Options says what an endpoint is opened for.
@@ -16,8 +15,6 @@ type Options struct {
 	Model string
 	// Getenv reads the environment, for the credential.
 	Getenv func(string) string
-	// Pictures holds encoded pictures; share one between the models of a process.
-	Pictures *picture.Cache
 }
 
 // Open returns what asks the model at this endpoint. Nothing is sent yet.
@@ -37,7 +34,7 @@ func (c *Card) Open(ctx context.Context, o Options) (lvlm.Asker, error) {
 	case lvlm.OpenAI, lvlm.Azure:
 		return openai.New(openai.Options{
 			Endpoint: c.Name, URL: c.URL, Model: sent, Key: key, APIVersion: c.APIVersion, LimitField: c.LimitField,
-			Timeout: c.Limits.Timeout, Concurrency: c.Limits.Concurrency, Pictures: o.Pictures,
+			Timeout: c.Limits.Timeout, Concurrency: c.Limits.Concurrency,
 		})
 	case lvlm.Gemini:
 		credentials, err := gemini.Credentials(key.Reveal())
@@ -46,7 +43,7 @@ func (c *Card) Open(ctx context.Context, o Options) (lvlm.Asker, error) {
 		}
 		return gemini.New(ctx, gemini.Options{
 			Endpoint: c.Name, URL: c.URL, Project: c.Project, Location: c.Location, Model: sent, APIVersion: c.APIVersion,
-			Credentials: credentials, Timeout: c.Limits.Timeout, Concurrency: c.Limits.Concurrency, Pictures: o.Pictures,
+			Credentials: credentials, Timeout: c.Limits.Timeout, Concurrency: c.Limits.Concurrency,
 		})
 	}
 	return nil, &lvlm.CallError{Class: lvlm.Configured, Detail: fmt.Sprintf("endpoint %s: no adapter is called %q", c.Name, c.Adapter)}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"cxrepro/artifacts"
 	"cxrepro/internal/dialogue"
 	"cxrepro/internal/lvlm"
 )
@@ -46,7 +45,7 @@ func TestOpenAsks(t *testing.T) {
 	if shown := fmt.Sprintf("%v %s", asker, asker); strings.Contains(shown, "planted") {
 		t.Errorf("shows %s", shown)
 	}
-	send, err := asker.Prepare(context.Background(), lvlm.Request{Adapter: lvlm.ChatVersion, Transcript: dialogue.Transcript{}.Ask("q")}, func(context.Context, artifacts.Ref) ([]byte, error) { return nil, nil })
+	send, err := asker.Prepare(context.Background(), lvlm.Request{Adapter: lvlm.ChatVersion, Transcript: dialogue.Transcript{}.Ask("q")}, nil)
 	if err != nil || auth != "" {
 		t.Fatalf("prepared: %v; the endpoint heard %q", err, auth)
 	}

@@ -20,7 +20,7 @@ func BenchmarkAsk(b *testing.B) {
 	c, r := client(b, s, nil), request(refs...)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := c.Ask(context.Background(), r, pictures.Fetch); err != nil {
+		if _, err := c.Ask(context.Background(), r, pictures.Open); err != nil {
 			b.Fatal(err)
 		}
 	}

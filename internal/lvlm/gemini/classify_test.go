@@ -62,7 +62,7 @@ func TestOutcomes(t *testing.T) {
 	}
 	for _, c := range cases {
 		s := newService(t, respond(200, c.body))
-		got, err := client(t, s, nil).Ask(context.Background(), request(), pictures.Fetch)
+		got, err := client(t, s, nil).Ask(context.Background(), request(), pictures.Open)
 		if err != nil || got.Answer != c.want {
 			t.Errorf("%s: %+v, %v, want %+v", c.name, got.Answer, err, c.want)
 		}
@@ -112,7 +112,7 @@ func TestRejections(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newService(t, respond(c.status, c.body, c.header...))
-			got, err := client(t, s, nil).Ask(context.Background(), request(), pictures.Fetch)
+			got, err := client(t, s, nil).Ask(context.Background(), request(), pictures.Open)
 			if n := len(s.Requests()); n != 1 {
 				t.Errorf("%d requests, want one", n)
 			}
@@ -139,7 +139,7 @@ func TestConnections(t *testing.T) {
 		"stalls":         func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 	} {
 		s := newService(t, answer)
-		_, err := client(t, s, func(o *Options) { o.Timeout = 400 * time.Millisecond }).Ask(context.Background(), request(), pictures.Fetch)
+		_, err := client(t, s, func(o *Options) { o.Timeout = 400 * time.Millisecond }).Ask(context.Background(), request(), pictures.Open)
 		var e *lvlm.CallError
 		if !errors.As(err, &e) || e.Class != lvlm.Transient || !e.Sent || e.Cause != nil {
 			t.Errorf("%s: %#v", name, err)
@@ -153,7 +153,7 @@ func TestConnections(t *testing.T) {
 		cancel()
 		<-r.Context().Done()
 	})
-	if _, err := client(t, s, nil).Ask(ctx, request(), pictures.Fetch); !errors.Is(err, context.Canceled) {
+	if _, err := client(t, s, nil).Ask(ctx, request(), pictures.Open); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %#v", err)
 	}
 }
@@ -163,7 +163,7 @@ func TestTokens(t *testing.T) {
 	for status, want := range map[int]lvlm.Class{400: lvlm.Denied, 401: lvlm.Denied} {
 		s := newService(t, respond(200, fine))
 		s.tokenStatus.Store(int32(status))
-		_, err := client(t, s, nil).Ask(context.Background(), request(), pictures.Fetch)
+		_, err := client(t, s, nil).Ask(context.Background(), request(), pictures.Open)
 		var e *lvlm.CallError
 		if !errors.As(err, &e) || e.Class != want || e.Sent || len(s.Requests()) != 0 {
 			t.Errorf("%d: %#v after %d requests", status, err, len(s.Requests()))
@@ -220,10 +220,16 @@ func TestRequestsThatAreNone(t *testing.T) {
 	open := request()
 	open.Transcript = dialogue.Transcript{}.Ask("q").Answered("a")
 	damaged := request(pictures.Ref([]byte("a picture"), "image/png"))
+	pictures[artifacts.Sum([]byte("a picture"))] = []byte("other bytes")
 	for name, r := range map[string]lvlm.Request{"adapter": chat, "extra": extra, "transcript": open, "picture": damaged} {
-		_, err := c.Ask(context.Background(), r, func(ctx context.Context, _ artifacts.Ref) ([]byte, error) { return []byte("other bytes"), nil })
+		_, err := c.Ask(context.Background(), r, pictures.Open)
 		if err == nil {
 			t.Errorf("%s: sent", name)
+		}
+		// A picture that cannot be read is not the endpoint's doing.
+		var of *lvlm.CallError
+		if name == "picture" && (errors.As(err, &of) || !errors.Is(err, artifacts.ErrDigestMismatch)) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if n := len(s.Requests()); n != 0 {

@@ -11,7 +11,6 @@ import (
 	"google.golang.org/genai"
 
 	"cxrepro/internal/lvlm"
-	"cxrepro/internal/lvlm/picture"
 	"cxrepro/internal/lvlm/wire"
 )
 
@@ -31,8 +30,6 @@ type Options struct {
 	// Timeout bounds one request; Concurrency is how many are expected at a time.
 	Timeout     time.Duration
 	Concurrency int
-	// Pictures holds encoded pictures; nil makes a cache of its own.
-	Pictures *picture.Cache
 }
 
 // Client asks one model in one location.
@@ -63,9 +60,6 @@ func New(ctx context.Context, o Options) (*Client, error) {
 	if o.URL == "" {
 		o.URL = serviceURL(o.Location)
 	}
-	if o.Pictures == nil {
-		o.Pictures = picture.NewCache(0)
-	}
 	client := wire.Client(o.Concurrency)
 	client.Transport = &authorised{next: client.Transport, credentials: o.Credentials}
 	c, err := genai.NewClient(ctx, &genai.ClientConfig{
@@ -94,11 +88,11 @@ func serviceURL(location string) string {
 func (c *Client) String() string { return fmt.Sprintf("%s at %s", c.o.Model, c.o.Endpoint) }
 
 // Prepare implements lvlm.Asker.
-func (c *Client) Prepare(ctx context.Context, r lvlm.Request, fetch lvlm.PictureFunc) (lvlm.Send, error) {
+func (c *Client) Prepare(_ context.Context, r lvlm.Request, pictures lvlm.PictureFunc) (lvlm.Send, error) {
 	if r.Adapter != lvlm.GeminiVersion {
 		return nil, &lvlm.CallError{Class: lvlm.Configured, Detail: fmt.Sprintf("the request is for adapter %q, endpoint %s has %s", r.Adapter, c.o.Endpoint, lvlm.GeminiVersion)}
 	}
-	q, err := c.query(ctx, r, fetch)
+	q, err := newQuery(r, pictures)
 	if err != nil {
 		return nil, err
 	}
@@ -106,8 +100,8 @@ func (c *Client) Prepare(ctx context.Context, r lvlm.Request, fetch lvlm.Picture
 }
 
 // Ask sends a request once.
-func (c *Client) Ask(ctx context.Context, r lvlm.Request, fetch lvlm.PictureFunc) (lvlm.Reply, error) {
-	send, err := c.Prepare(ctx, r, fetch)
+func (c *Client) Ask(ctx context.Context, r lvlm.Request, pictures lvlm.PictureFunc) (lvlm.Reply, error) {
+	send, err := c.Prepare(ctx, r, pictures)
 	if err != nil {
 		return lvlm.Reply{}, err
 	}
@@ -121,10 +115,15 @@ func (c *Client) send(ctx context.Context, r lvlm.Request, q *query) (reply lvlm
 	start := time.Now()
 	got, err := c.models.GenerateContent(limited, c.o.Model, q.contents, q.config)
 	latency := time.Since(start)
-	if err != nil {
-		reply, err = c.failed(ctx, r, t, err)
-	} else {
+	unread := t.body.Failed()
+	switch {
+	case err == nil:
 		reply, err = c.read(r, t, got)
+	case unread != nil && limited.Err() == nil:
+		// Nobody got a whole request. It is not the endpoint's doing.
+		err = unread
+	default:
+		reply, err = c.failed(ctx, r, t, err)
 	}
 	if err != nil {
 		return lvlm.Reply{}, err

@@ -141,7 +141,7 @@ func TestAsk(t *testing.T) {
 	var got lvlm.Reply
 	for range 2 {
 		var err error
-		if got, err = c.Ask(context.Background(), request(one, two), pictures.Fetch); err != nil {
+		if got, err = c.Ask(context.Background(), request(one, two), pictures.Open); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -193,7 +193,7 @@ func TestAsk(t *testing.T) {
 // TestRepeatedCredential: an endpoint that repeats the access token does not get it kept.
 func TestRepeatedCredential(t *testing.T) {
 	s := newService(t, respond(200, strings.NewReplacer("(b) No", "you sent "+plantedToken, "r-7", plantedToken).Replace(fine)))
-	got, err := client(t, s, nil).Ask(context.Background(), request(), pictures.Fetch)
+	got, err := client(t, s, nil).Ask(context.Background(), request(), pictures.Open)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +213,7 @@ func TestPartsKeepTheirOrder(t *testing.T) {
 	r.Transcript = dialogue.Transcript{Messages: []dialogue.Message{{Role: dialogue.User, Parts: []dialogue.Part{
 		{Image: &one}, {Text: "first"}, {Image: &two}, {Text: "then"},
 	}}}}
-	if _, err := client(t, s, nil).Ask(context.Background(), r, pictures.Fetch); err != nil {
+	if _, err := client(t, s, nil).Ask(context.Background(), r, pictures.Open); err != nil {
 		t.Fatal(err)
 	}
 	var body struct {
@@ -256,7 +256,7 @@ func TestPicturesFindTheirPlaces(t *testing.T) {
 			r.Transcript = r.Transcript.Answered(text)
 		}
 	}
-	if _, err := client(t, s, nil).Ask(context.Background(), r, pictures.Fetch); err != nil {
+	if _, err := client(t, s, nil).Ask(context.Background(), r, pictures.Open); err != nil {
 		t.Fatal(err)
 	}
 	var body struct {

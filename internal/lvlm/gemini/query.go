@@ -1,7 +1,6 @@
 package gemini
 
 import (
-	"context"
 	"fmt"
 
 	"google.golang.org/genai"
@@ -16,13 +15,13 @@ import (
 type query struct {
 	contents []*genai.Content
 	config   *genai.GenerateContentConfig
-	pictures [][]byte // base64, in order
+	pictures []picture.Encoded // in order
 }
 
 // silence is what an empty turn of the model becomes: the service refuses turns without text.
 const silence = " "
 
-func (c *Client) query(ctx context.Context, r lvlm.Request, fetch lvlm.PictureFunc) (*query, error) {
+func newQuery(r lvlm.Request, pictures lvlm.PictureFunc) (*query, error) {
 	if err := r.Transcript.Validate(); err != nil {
 		return nil, err
 	}
@@ -48,12 +47,8 @@ func (c *Client) query(ctx context.Context, r lvlm.Request, fetch lvlm.PictureFu
 				content.Parts = append(content.Parts, &genai.Part{Text: p.Text})
 				continue
 			}
-			encoded, err := c.o.Pictures.Encoded(ctx, *p.Image, picture.Fetch(fetch))
-			if err != nil {
-				return nil, err
-			}
 			content.Parts = append(content.Parts, &genai.Part{InlineData: &genai.Blob{Data: mark(len(q.pictures)), MIMEType: p.Image.MediaType}})
-			q.pictures = append(q.pictures, encoded)
+			q.pictures = append(q.pictures, picture.Encoded{Ref: *p.Image, Source: picture.Open(pictures)})
 		}
 		if len(content.Parts) == 0 {
 			content.Parts = []*genai.Part{{Text: silence}}

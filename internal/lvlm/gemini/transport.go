@@ -14,12 +14,14 @@ import (
 	"cloud.google.com/go/auth/credentials"
 
 	"cxrepro/internal/lvlm"
+	"cxrepro/internal/lvlm/picture"
 	"cxrepro/internal/lvlm/wire"
 )
 
 // try is one request on its way through the SDK: what it needs of us, and what we see of it.
 type try struct {
-	pictures [][]byte
+	pictures []picture.Encoded
+	body     wire.Body
 	watch    wire.Watch
 	token    lvlm.Secret
 	status   int
@@ -45,7 +47,7 @@ func (t *try) fill(r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var body wire.Body
+	t.body = wire.Body{}
 	for i, p := range t.pictures {
 		// Within a text of the request the quotation marks would be escaped.
 		at := []byte(`"data":"` + base64.StdEncoding.EncodeToString(mark(i)) + `"`)
@@ -53,13 +55,13 @@ func (t *try) fill(r *http.Request) error {
 		if !ok || bytes.Contains(after, at) {
 			return errPictures
 		}
-		body.Add(before)
-		body.Add([]byte(`"data":"`))
-		body.Add(p)
+		t.body.Text(before)
+		t.body.Text([]byte(`"data":"`))
+		t.body.Add(p)
 		text = append([]byte(`"`), after...)
 	}
-	body.Add(text)
-	body.Put(r)
+	t.body.Text(text)
+	t.body.Put(r)
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 
 	"cxrepro/artifacts"
@@ -21,7 +22,7 @@ func TestAzure(t *testing.T) {
 	s := newStandIn(t, wiretest.Respond(200, fine, "Apim-Request-Id", "apim-7", "X-Ms-Region", "Sweden Central"))
 	o := options(s)
 	o.URL, o.Model, o.APIVersion = s.URL, "gpt 41/eu", "2025-01-01-preview"
-	got, err := client(t, o).Ask(context.Background(), request(pictures.Ref([]byte("p"), "image/png")), pictures.Fetch)
+	got, err := client(t, o).Ask(context.Background(), request(pictures.Ref([]byte("p"), "image/png")), pictures.Open)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +54,7 @@ func TestPlainIgnoresEnvironment(t *testing.T) {
 	o := options(s)
 	o.Key, o.LimitField = lvlm.Secret{}, "max_completion_tokens"
 	o.URL = s.URL + "/deep/v1" // no slash at the end
-	if _, err := client(t, o).Ask(context.Background(), request(), pictures.Fetch); err != nil {
+	if _, err := client(t, o).Ask(context.Background(), request(), pictures.Open); err != nil {
 		t.Fatal(err)
 	}
 	got := s.Requests()[0]
@@ -66,7 +67,7 @@ func TestPlainIgnoresEnvironment(t *testing.T) {
 // TestAzureKeepsKeysOffPlainHTTP: away from this machine a key travels encrypted or not at all.
 func TestAzureKeepsKeysOffPlainHTTP(t *testing.T) {
 	o := Options{Endpoint: "e", URL: "http://azure.invalid/", Model: "m", APIVersion: "v", Key: lvlm.NewSecret(plantedKey), Timeout: 1e9, Concurrency: 1}
-	_, err := client(t, o).Ask(context.Background(), request(), pictures.Fetch)
+	_, err := client(t, o).Ask(context.Background(), request(), pictures.Open)
 	var e *lvlm.CallError
 	if !errors.As(err, &e) || e.Sent || shows(err) != "" {
 		t.Errorf("got %#v", err)
@@ -82,9 +83,20 @@ func TestRequestsThatAreNone(t *testing.T) {
 	own.Decoding.Extra = map[string]any{"messages": 0}
 	thinking.Decoding.ThinkingBudget = new(1)
 	broken := request(pictures.Ref([]byte("broken"), "image/png"))
-	for name, r := range map[string]lvlm.Request{"adapter": other, "extra": own, "thinking": thinking, "transcript": {Adapter: lvlm.ChatVersion}, "picture": broken} {
-		if _, err := c.Ask(context.Background(), r, func(context.Context, artifacts.Ref) ([]byte, error) { return []byte("x"), nil }); err == nil {
+	pictures[artifacts.Sum([]byte("broken"))] = []byte("x")
+	// Of a large one the beginning has been sent when it breaks off.
+	long := bytes.Repeat([]byte("broken"), 1<<20)
+	breaks := request(pictures.Ref(long, "image/png"))
+	pictures[artifacts.Sum(long)] = long[:1<<20]
+	for name, r := range map[string]lvlm.Request{"adapter": other, "extra": own, "thinking": thinking, "transcript": {Adapter: lvlm.ChatVersion}, "picture": broken, "long picture": breaks} {
+		_, err := c.Ask(context.Background(), r, pictures.Open)
+		if err == nil {
 			t.Errorf("%s: sent", name)
+		}
+		// A picture that cannot be read is not the endpoint's doing.
+		var of *lvlm.CallError
+		if strings.HasSuffix(name, "picture") && (errors.As(err, &of) || !errors.Is(err, artifacts.ErrDigestMismatch)) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if n := len(s.Requests()); n != 0 {

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"context"
+	"encoding/base64"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -36,7 +37,7 @@ func BenchmarkAsk(b *testing.B) {
 			r := request(pictures.Noise(8, 100_000)...)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := c.Ask(context.Background(), r, pictures.Fetch); err != nil {
+				if _, err := c.Ask(context.Background(), r, pictures.Open); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -50,7 +51,7 @@ func BenchmarkBody(b *testing.B) {
 	r := request(pictures.Noise(8, 100_000)...)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := c.body(context.Background(), r, pictures.Fetch); err != nil {
+		if _, err := c.body(r, pictures.Open); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -66,11 +67,8 @@ func BenchmarkTyped(b *testing.B) {
 	for b.Loop() {
 		parts := []sdk.ChatCompletionContentPartUnionParam{sdk.TextContentPart("Is the heart enlarged?")}
 		for _, ref := range refs {
-			encoded, err := c.o.Pictures.Encoded(context.Background(), ref, pictures.Fetch)
-			if err != nil {
-				b.Fatal(err)
-			}
-			parts = append(parts, sdk.ImageContentPart(sdk.ChatCompletionContentPartImageImageURLParam{URL: "data:image/png;base64," + string(encoded)}))
+			encoded := base64.StdEncoding.EncodeToString(pictures[ref.Digest])
+			parts = append(parts, sdk.ImageContentPart(sdk.ChatCompletionContentPartImageImageURLParam{URL: "data:image/png;base64," + encoded}))
 		}
 		if _, err := c.chat.New(context.Background(), sdk.ChatCompletionNewParams{Model: "m", Messages: []sdk.ChatCompletionMessageParamUnion{sdk.UserMessage(parts)}}); err != nil {
 			b.Fatal(err)

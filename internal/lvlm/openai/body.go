@@ -2,7 +2,6 @@ package openai
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -28,7 +27,7 @@ func (b *body) cut() {
 	if b.buf.Len() == 0 {
 		return
 	}
-	b.Add(bytes.Clone(b.buf.Bytes()))
+	b.Text(bytes.Clone(b.buf.Bytes()))
 	b.buf.Reset()
 }
 
@@ -39,7 +38,7 @@ func (b *body) send(req *http.Request, next option.MiddlewareNext) (*http.Respon
 }
 
 // body writes the request. Messages come first: they are what two requests have in common.
-func (c *Client) body(ctx context.Context, r lvlm.Request, fetch lvlm.PictureFunc) (*body, error) {
+func (c *Client) body(r lvlm.Request, pictures lvlm.PictureFunc) (*body, error) {
 	if err := r.Transcript.Validate(); err != nil {
 		return nil, err
 	}
@@ -49,9 +48,7 @@ func (c *Client) body(ctx context.Context, r lvlm.Request, fetch lvlm.PictureFun
 		if i > 0 {
 			b.buf.WriteByte(',')
 		}
-		if err := c.message(ctx, b, m, fetch); err != nil {
-			return nil, err
-		}
+		b.message(m, pictures)
 	}
 	b.buf.WriteByte(']')
 	fields, err := c.fields(r)
@@ -72,14 +69,14 @@ func (c *Client) body(ctx context.Context, r lvlm.Request, fetch lvlm.PictureFun
 }
 
 // message writes one message: a plain text, or a list of text and pictures.
-func (c *Client) message(ctx context.Context, b *body, m dialogue.Message, fetch lvlm.PictureFunc) error {
+func (b *body) message(m dialogue.Message, pictures lvlm.PictureFunc) {
 	b.buf.WriteString(`{"role":`)
 	writeString(&b.buf, m.Role.String())
 	b.buf.WriteString(`,"content":`)
 	if len(m.Images()) == 0 {
 		writeString(&b.buf, m.Text())
 		b.buf.WriteByte('}')
-		return nil
+		return
 	}
 	for i, p := range m.Parts {
 		b.buf.WriteByte("[,"[min(i, 1)])
@@ -89,17 +86,12 @@ func (c *Client) message(ctx context.Context, b *body, m dialogue.Message, fetch
 			b.buf.WriteByte('}')
 			continue
 		}
-		encoded, err := c.o.Pictures.Encoded(ctx, *p.Image, picture.Fetch(fetch))
-		if err != nil {
-			return err
-		}
 		b.buf.WriteString(`{"type":"image_url","image_url":{"url":"data:` + p.Image.MediaType + `;base64,`)
 		b.cut()
-		b.Add(encoded)
+		b.Add(picture.Encoded{Ref: *p.Image, Source: picture.Open(pictures)})
 		b.buf.WriteString(`"}}`)
 	}
 	b.buf.WriteString(`]}`)
-	return nil
 }
 
 // fields lists everything but the messages.

@@ -48,7 +48,7 @@ func TestOutcomes(t *testing.T) {
 		{"tool call", choice(`{"content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{}"}}]}`, `"tool_calls"`), lvlm.Answer{Outcome: lvlm.Empty, Finish: "tool_calls", Detail: "the reply is a tool call"}},
 	} {
 		s := newStandIn(t, wiretest.Respond(200, c.body))
-		got, err := client(t, options(s)).Ask(context.Background(), request(), pictures.Fetch)
+		got, err := client(t, options(s)).Ask(context.Background(), request(), pictures.Open)
 		c.want.Format = lvlm.AnswerFormat
 		if err != nil || got.Answer != c.want {
 			t.Errorf("%s: %+v, %v, want %+v", c.name, got.Answer, err, c.want)
@@ -62,12 +62,12 @@ func TestOutcomes(t *testing.T) {
 // TestUnfiltered: a content filter out of order is noted, and the reply counts.
 func TestUnfiltered(t *testing.T) {
 	s := newStandIn(t, wiretest.Respond(200, choice(`{"content":"(a)"}`, `"stop"`, `,"content_filter_results":{"error":{"code":"content_filter_error","message":"The contents are not filtered"}}`)))
-	got, err := client(t, options(s)).Ask(context.Background(), request(), pictures.Fetch)
+	got, err := client(t, options(s)).Ask(context.Background(), request(), pictures.Open)
 	if err != nil || got.Answer.Outcome != lvlm.Answered || !got.Served.Unfiltered {
 		t.Errorf("%+v, %v", got, err)
 	}
 	s = newStandIn(t, wiretest.Respond(200, `{"choices":[{"message":{"content":"(a)"},"finish_reason":"stop"}]}`))
-	got, err = client(t, options(s)).Ask(context.Background(), request(), pictures.Fetch)
+	got, err = client(t, options(s)).Ask(context.Background(), request(), pictures.Open)
 	if err != nil || got.Served.Unfiltered || got.Served.Usage.Unreported != 1 || got.Served.Usage.Calls != 0 {
 		t.Errorf("a reply without usage: %+v, %v", got.Served, err)
 	}
@@ -143,7 +143,7 @@ func TestRejections(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newStandIn(t, wiretest.Respond(c.status, c.body, c.header...))
-			got, err := client(t, options(s)).Ask(context.Background(), request(), pictures.Fetch)
+			got, err := client(t, options(s)).Ask(context.Background(), request(), pictures.Open)
 			if n := len(s.Requests()); n != 1 {
 				t.Errorf("%d requests, want one", n)
 			}
@@ -167,7 +167,7 @@ func TestNoJSON(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = w.Write([]byte("<html>Sign in</html>"))
 	})
-	_, err := client(t, options(s)).Ask(context.Background(), request(), pictures.Fetch)
+	_, err := client(t, options(s)).Ask(context.Background(), request(), pictures.Open)
 	var e *lvlm.CallError
 	if !errors.As(err, &e) || e.Class != lvlm.Configured {
 		t.Errorf("got %v", err)
@@ -185,12 +185,12 @@ func TestNoJSONUnfinished(t *testing.T) {
 	o := options(s)
 	o.Timeout = 200 * time.Millisecond
 	var e *lvlm.CallError
-	if _, err := client(t, o).Ask(context.Background(), request(), pictures.Fetch); !errors.As(err, &e) || e.Class != lvlm.Transient || e.Status != 200 {
+	if _, err := client(t, o).Ask(context.Background(), request(), pictures.Open); !errors.As(err, &e) || e.Class != lvlm.Transient || e.Status != 200 {
 		t.Errorf("a page that stalls: %#v", err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
-	if _, err := client(t, options(s)).Ask(ctx, request(), pictures.Fetch); !errors.As(err, &e) || e.Class != lvlm.Transient || !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := client(t, options(s)).Ask(ctx, request(), pictures.Open); !errors.As(err, &e) || e.Class != lvlm.Transient || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("interrupted: %#v", err)
 	}
 }
@@ -240,7 +240,7 @@ func TestConnections(t *testing.T) {
 			s := newStandIn(t, c.answer)
 			o := options(s)
 			o.Timeout = 400 * time.Millisecond
-			_, err := client(t, o).Ask(context.Background(), request(), pictures.Fetch)
+			_, err := client(t, o).Ask(context.Background(), request(), pictures.Open)
 			var e *lvlm.CallError
 			if !errors.As(err, &e) || e.Class != lvlm.Transient || !e.Sent || e.Detail != c.detail || e.Cause != nil {
 				t.Errorf("got %#v", err)
@@ -257,13 +257,13 @@ func TestNothingListens(t *testing.T) {
 	s := newStandIn(t, wiretest.Respond(200, fine))
 	o := options(s)
 	s.Close()
-	_, err := client(t, o).Ask(context.Background(), request(), pictures.Fetch)
+	_, err := client(t, o).Ask(context.Background(), request(), pictures.Open)
 	var e *lvlm.CallError
 	if !errors.As(err, &e) || e.Class != lvlm.Transient || e.Sent || !strings.Contains(e.Detail, "nothing listens") {
 		t.Errorf("got %#v", err)
 	}
 	o.URL = "https://no-such-host.invalid/v1/"
-	_, err = client(t, o).Ask(context.Background(), request(), pictures.Fetch)
+	_, err = client(t, o).Ask(context.Background(), request(), pictures.Open)
 	if !errors.As(err, &e) || e.Sent || e.Class != lvlm.Configured && e.Class != lvlm.Transient {
 		t.Errorf("got %#v", err)
 	}
@@ -274,7 +274,7 @@ func TestTLS(t *testing.T) {
 	s := newStandIn(t, wiretest.Respond(200, fine))
 	o := options(s)
 	o.URL = strings.Replace(o.URL, "http:", "https:", 1)
-	_, err := client(t, o).Ask(context.Background(), request(), pictures.Fetch)
+	_, err := client(t, o).Ask(context.Background(), request(), pictures.Open)
 	var e *lvlm.CallError
 	if !errors.As(err, &e) || e.Class != lvlm.Configured || e.Sent {
 		t.Errorf("got %#v", err)
@@ -293,7 +293,7 @@ func TestInterrupted(t *testing.T) {
 		<-arrived
 		cancel()
 	}()
-	_, err := client(t, options(s)).Ask(ctx, request(), pictures.Fetch)
+	_, err := client(t, options(s)).Ask(ctx, request(), pictures.Open)
 	var e *lvlm.CallError
 	if !errors.As(err, &e) || !errors.Is(err, context.Canceled) || !e.Sent || e.Class != lvlm.Transient {
 		t.Errorf("got %#v", err)
@@ -305,7 +305,7 @@ func TestRedirectCarriesNothing(t *testing.T) {
 	other := newStandIn(t, wiretest.Respond(200, fine))
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		s := newStandIn(t, wiretest.Respond(status, ``, "Location", other.URL+"/v1/chat/completions"))
-		_, err := client(t, options(s)).Ask(context.Background(), request(), pictures.Fetch)
+		_, err := client(t, options(s)).Ask(context.Background(), request(), pictures.Open)
 		var e *lvlm.CallError
 		if !errors.As(err, &e) || e.Class != lvlm.Configured || e.Status != status {
 			t.Errorf("%d: %v", status, err)

@@ -14,7 +14,6 @@ import (
 	"github.com/openai/openai-go/v3/option"
 
 	"cxrepro/internal/lvlm"
-	"cxrepro/internal/lvlm/picture"
 	"cxrepro/internal/lvlm/wire"
 )
 
@@ -37,8 +36,6 @@ type Options struct {
 	// Timeout bounds one request; Concurrency is how many are expected at a time.
 	Timeout     time.Duration
 	Concurrency int
-	// Pictures holds encoded pictures; nil makes a cache of its own.
-	Pictures *picture.Cache
 }
 
 // Client asks one model at one endpoint.
@@ -67,9 +64,6 @@ func New(o Options) (*Client, error) {
 			o.LimitField = "max_completion_tokens"
 		}
 	}
-	if o.Pictures == nil {
-		o.Pictures = picture.NewCache(0)
-	}
 	opts := []option.RequestOption{option.WithHTTPClient(wire.Client(o.Concurrency)), option.WithMaxRetries(0)}
 	if o.APIVersion != "" {
 		opts = append(opts, azure.WithEndpoint(o.URL, o.APIVersion), azure.WithAPIKey(o.Key.Reveal()))
@@ -90,11 +84,11 @@ func New(o Options) (*Client, error) {
 func (c *Client) String() string { return fmt.Sprintf("%s at %s", c.o.Model, c.o.Endpoint) }
 
 // Prepare implements lvlm.Asker.
-func (c *Client) Prepare(ctx context.Context, r lvlm.Request, fetch lvlm.PictureFunc) (lvlm.Send, error) {
+func (c *Client) Prepare(_ context.Context, r lvlm.Request, pictures lvlm.PictureFunc) (lvlm.Send, error) {
 	if r.Adapter != lvlm.ChatVersion {
 		return nil, &lvlm.CallError{Class: lvlm.Configured, Detail: fmt.Sprintf("the request is for adapter %q, endpoint %s has %s", r.Adapter, c.o.Endpoint, lvlm.ChatVersion)}
 	}
-	b, err := c.body(ctx, r, fetch)
+	b, err := c.body(r, pictures)
 	if err != nil {
 		return nil, err
 	}
@@ -102,8 +96,8 @@ func (c *Client) Prepare(ctx context.Context, r lvlm.Request, fetch lvlm.Picture
 }
 
 // Ask sends a request once.
-func (c *Client) Ask(ctx context.Context, r lvlm.Request, fetch lvlm.PictureFunc) (lvlm.Reply, error) {
-	send, err := c.Prepare(ctx, r, fetch)
+func (c *Client) Ask(ctx context.Context, r lvlm.Request, pictures lvlm.PictureFunc) (lvlm.Reply, error) {
+	send, err := c.Prepare(ctx, r, pictures)
 	if err != nil {
 		return lvlm.Reply{}, err
 	}
@@ -119,7 +113,11 @@ func (c *Client) send(ctx context.Context, r lvlm.Request, b *body) (reply lvlm.
 	// The SDK is given the model alone, which is all that its Azure option reads.
 	completion, err := c.chat.New(try, sdk.ChatCompletionNewParams{Model: c.o.Model}, option.WithMiddleware(b.send), option.WithResponseInto(&res))
 	latency := time.Since(start)
+	unread := b.Failed()
 	switch {
+	case err != nil && unread != nil && try.Err() == nil:
+		// Nobody got a whole request. It is not the endpoint's doing.
+		err = unread
 	case res != nil && (res.StatusCode < 200 || res.StatusCode > 299):
 		reply, err = c.rejected(r, res)
 	case err != nil:

@@ -72,7 +72,7 @@ func TestAsk(t *testing.T) {
 	one, two := pictures.Ref([]byte("\x89PNG one"), "image/png"), pictures.Ref([]byte("\xff\xd8 two"), "image/jpeg")
 	r := request(one, two)
 	r.Decoding.Seed, r.Draw = new(int64(40)), 2
-	got, err := client(t, options(s)).Ask(context.Background(), r, pictures.Fetch)
+	got, err := client(t, options(s)).Ask(context.Background(), r, pictures.Open)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestPartsKeepTheirOrder(t *testing.T) {
 	r.Transcript = dialogue.Transcript{Messages: []dialogue.Message{{Role: dialogue.User, Parts: []dialogue.Part{
 		{Image: &one}, {Text: "first"}, {Image: &two}, {Text: "then"},
 	}}}}
-	if _, err := client(t, options(s)).Ask(context.Background(), r, pictures.Fetch); err != nil {
+	if _, err := client(t, options(s)).Ask(context.Background(), r, pictures.Open); err != nil {
 		t.Fatal(err)
 	}
 	image := func(data string) string {
@@ -128,7 +128,7 @@ func TestPartsKeepTheirOrder(t *testing.T) {
 // not get it kept.
 func TestRepeatedCredential(t *testing.T) {
 	s := newStandIn(t, wiretest.Respond(200, strings.NewReplacer("(b) No", "you sent "+plantedKey, "fp_1", plantedKey).Replace(fine)))
-	got, err := client(t, options(s)).Ask(context.Background(), request(), pictures.Fetch)
+	got, err := client(t, options(s)).Ask(context.Background(), request(), pictures.Open)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestHistoryIsAPrefix(t *testing.T) {
 		tr = tr.Ask("Question "+strings.Repeat("x", turn), pictures.Ref(bytes.Repeat([]byte{byte(turn)}, 1000), "image/png"))
 		r := request()
 		r.Transcript = tr
-		if _, err := c.Ask(context.Background(), r, pictures.Fetch); err != nil {
+		if _, err := c.Ask(context.Background(), r, pictures.Open); err != nil {
 			t.Fatal(err)
 		}
 		tr = tr.Answered(map[bool]string{true: "", false: "reply \"" + strings.Repeat("y", turn) + "\" </b>\n"}[turn%4 == 3])
@@ -187,7 +187,7 @@ func TestManyAtATime(t *testing.T) {
 			for k := range calls {
 				r := request(ref)
 				r.Decoding.Seed, r.Draw = new(int64(1000*worker)), k
-				got, err := c.Ask(context.Background(), r, pictures.Fetch)
+				got, err := c.Ask(context.Background(), r, pictures.Open)
 				if want := fmt.Sprintf("FINAL ANSWER: %d", 1000*worker+k); err != nil || got.Answer.Text != want {
 					t.Errorf("%q, %v, want %q", got.Answer.Text, err, want)
 				}

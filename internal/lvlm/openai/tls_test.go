@@ -77,7 +77,7 @@ func TestHTTP2(t *testing.T) {
 			s.StartTLS()
 			defer s.Close()
 			o := Options{Endpoint: "e", URL: s.URL, Model: "m", Key: lvlm.NewSecret(plantedKey), Timeout: 2 * time.Second, Concurrency: 2}
-			got, err := client(t, o).Ask(context.Background(), request(pictures.Ref(make([]byte, 300_000), "image/png")), pictures.Fetch)
+			got, err := client(t, o).Ask(context.Background(), request(pictures.Ref(make([]byte, 300_000), "image/png")), pictures.Open)
 			var e *lvlm.CallError
 			if c.class == "" && (err != nil || got.Answer.Outcome != c.outcome) {
 				t.Errorf("%+v, %v", got, err)
@@ -109,7 +109,7 @@ func TestUntrusted(t *testing.T) {
 	s.StartTLS()
 	defer s.Close()
 	o := Options{Endpoint: "e", URL: s.URL, Model: "m", Timeout: 5 * time.Second, Concurrency: 1}
-	_, err = client(t, o).Ask(context.Background(), request(), pictures.Fetch)
+	_, err = client(t, o).Ask(context.Background(), request(), pictures.Open)
 	var e *lvlm.CallError
 	if !errors.As(err, &e) || e.Class != lvlm.Configured || e.Sent || !strings.Contains(e.Detail, "SSL_CERT_FILE") {
 		t.Errorf("%#v", err)

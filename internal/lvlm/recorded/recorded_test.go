@@ -3,6 +3,7 @@ package recorded
 import (
 	"context"
 	"errors"
+	"io"
 	"testing"
 
 	"cxrepro/artifacts"
@@ -11,7 +12,7 @@ import (
 
 // TestPrepare: nothing is fetched, nothing is answered, and a person is told what to do.
 func TestPrepare(t *testing.T) {
-	_, err := Asker{}.Prepare(context.Background(), lvlm.Request{}, func(context.Context, artifacts.Ref) ([]byte, error) {
+	_, err := Asker{}.Prepare(context.Background(), lvlm.Request{}, func(context.Context, artifacts.Ref) (io.ReadCloser, error) {
 		t.Error("a picture was fetched")
 		return nil, nil
 	})

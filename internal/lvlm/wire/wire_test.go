@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"cxrepro/internal/lvlm"
@@ -150,7 +151,7 @@ func TestSDK(t *testing.T) {
 func TestBody(t *testing.T) {
 	var b Body
 	for _, p := range []string{"one ", "", "two"} {
-		b.Add([]byte(p))
+		b.Text([]byte(p))
 	}
 	r := httptest.NewRequest(http.MethodPost, "http://x/", strings.NewReader("what was there before"))
 	b.Put(r)
@@ -163,4 +164,40 @@ func TestBody(t *testing.T) {
 			t.Errorf("%q of length %d, %v", got, r.ContentLength, err)
 		}
 	}
+}
+
+// TestBodyThatFails: a piece that cannot be opened or read ends the body before its length, and is
+// what Failed tells; the next reader begins anew.
+func TestBodyThatFails(t *testing.T) {
+	broken := errors.New("broken")
+	for name, p := range map[string]Piece{"open": failing{open: broken}, "read": failing{read: broken}} {
+		var b Body
+		b.Text([]byte("before "))
+		b.Add(p)
+		b.Text([]byte(" behind"))
+		r := httptest.NewRequest(http.MethodPost, "http://x/", nil)
+		b.Put(r)
+		got, err := io.ReadAll(r.Body)
+		if !errors.Is(err, broken) || !errors.Is(b.Failed(), broken) || int64(len(got)) >= r.ContentLength {
+			t.Errorf("%s: %q, %v, %v", name, got, err, b.Failed())
+		}
+		if err := r.Body.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := r.Body.Read(make([]byte, 1)); err == nil || errors.Is(err, broken) {
+			t.Errorf("%s: read behind the end: %v", name, err)
+		}
+		if _, err := r.GetBody(); err != nil || b.Failed() != nil {
+			t.Errorf("%s: sent once more: %v, %v", name, err, b.Failed())
+		}
+	}
+}
+
+// failing is a piece of three bytes.
+type failing struct{ open, read error }
+
+func (f failing) Size() int64 { return 3 }
+
+func (f failing) Open(context.Context) (io.ReadCloser, error) {
+	return io.NopCloser(io.MultiReader(strings.NewReader("ab"), iotest.ErrReader(f.read))), f.open
 }

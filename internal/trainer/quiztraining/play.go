@@ -1,8 +1,10 @@
 package quiztraining
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 
 	"golang.org/x/sync/errgroup"
 
@@ -45,11 +47,12 @@ func (l Laid) Ask(ctx context.Context, policy lvlm.Asker, s Sampling) (Outcome, 
 	var o Outcome
 	top, most := 1.0, longest
 	p, err := l.Play(func(p quiz.Played, step xragent.Step) (xragent.Turn, error) {
-		pictures := func(_ context.Context, ref artifacts.Ref) ([]byte, error) {
-			if crop, ok := p.Crops[ref.Digest]; ok {
-				return crop, nil
+		pictures := func(_ context.Context, ref artifacts.Ref) (io.ReadCloser, error) {
+			data, ok := p.Crops[ref.Digest]
+			if !ok {
+				data = l.PNG
 			}
-			return l.PNG, nil
+			return io.NopCloser(artifacts.Checked(bytes.NewReader(data), ref)), nil
 		}
 		send, err := policy.Prepare(ctx, lvlm.Request{Adapter: lvlm.ChatVersion, Draw: s.Draw, Transcript: step.Ask,
 			Decoding: lvlm.Decoding{Temperature: &s.Temperature, TopP: &top, MaxTokens: most, Seed: &s.Seed}}, pictures)

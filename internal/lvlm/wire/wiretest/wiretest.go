@@ -31,10 +31,14 @@ type Log struct {
 	got []Seen
 }
 
-// Keep returns a handler that keeps each request before next answers it.
+// Keep returns a handler that keeps each request before next answers it. One that does not come
+// whole is neither kept nor answered.
 func (l *Log) Keep(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		l.mu.Lock()
 		l.got = append(l.got, Seen{r.Method, r.URL.EscapedPath(), r.URL.RawQuery, r.Header.Clone(), body})
@@ -99,9 +103,9 @@ func (p Pictures) Noise(n, size int) []artifacts.Ref {
 	return refs
 }
 
-// Fetch returns a picture's bytes; nothing for one that was not added.
-func (p Pictures) Fetch(_ context.Context, ref artifacts.Ref) ([]byte, error) {
-	return p[ref.Digest], nil
+// Open reads a picture's bytes; nothing for one that was not added.
+func (p Pictures) Open(_ context.Context, ref artifacts.Ref) (io.ReadCloser, error) {
+	return io.NopCloser(bytes.NewReader(p[ref.Digest])), nil
 }
 
 // Shows returns a printed or encoded form of v that holds one of the secrets; empty if none does.
