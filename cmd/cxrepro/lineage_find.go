@@ -11,6 +11,8 @@ import (
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/catalog"
+	"cxrepro/internal/checkpoint"
+	"cxrepro/internal/contract"
 	"cxrepro/internal/lineage"
 	tables "cxrepro/internal/report"
 	"cxrepro/internal/spelling"
@@ -141,8 +143,11 @@ func (s *lineageSearch) digest(ctx context.Context, ref string) ([]lineage.Node,
 		return nil, nil
 	}
 	found, err := s.cat.Find(ctx, m[1], mostFound)
-	if err != nil || len(found) == 0 {
+	if err != nil {
 		return nil, err
+	}
+	if len(found) == 0 {
+		return s.x.Pictures(ctx, m[1]) // of a training set, which no statement names one by one
 	}
 	if len(found) > 1 {
 		var list []string
@@ -231,4 +236,30 @@ func lineageError(err error) error {
 		return usageError("`cxrepro report --cells` lists them", "%v", cell)
 	}
 	return artifactsError(err)
+}
+
+// trainedIn is what a store knows of trained weights.
+func trainedIn(ctx context.Context, store *artifacts.Repository) (t lineage.Training, err error) {
+	checkpoints, err := checkpoint.Checkpoints(ctx, store)
+	if err != nil || len(checkpoints) == 0 {
+		return t, err
+	}
+	sets, err := checkpoint.TrainingSets(ctx, store)
+	if err != nil {
+		return t, err
+	}
+	batches, err := checkpoint.Batches(ctx, store)
+	if err != nil {
+		return t, err
+	}
+	for _, c := range checkpoints {
+		t.Checkpoints = append(t.Checkpoints, lineage.Entry[contract.Checkpoint](c))
+	}
+	for _, s := range sets {
+		t.Sets = append(t.Sets, lineage.Entry[contract.TrainingSet](s))
+	}
+	for _, b := range batches {
+		t.Batches = append(t.Batches, lineage.Entry[contract.Batch](b))
+	}
+	return t, nil
 }

@@ -45,6 +45,10 @@ func (w *lineageWalk) direct(ctx context.Context) error {
 		w.way = lineage.Down
 		return nil
 	}
+	if w.x.Trained(&w.starts[0]) {
+		w.way = lineage.Down
+		return nil
+	}
 	w.way = lineage.Up
 	g, err := w.x.Walk(ctx, w.starts, lineage.Up, lineage.Limits{Depth: 1, Nodes: len(w.starts) + 1})
 	if err == nil && len(g.Nodes) == len(w.starts) && !g.More {

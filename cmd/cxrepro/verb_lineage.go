@@ -44,7 +44,11 @@ RUN is the name of an experiment or a reproduction's id or at least six digits o
 cells and cases are those of the reproduction that ended last, and other walks go through all
 reproductions of the store.
 
-Without --up or --down cells, cases and reproductions are walked down, everything else up, or down
+Weights of a recorded checkpoint lead down to the checkpoints before them, and of each to its
+training set: rollouts with their calls, examples of SFT, pictures. A training picture leads up to the
+examples that show it, and to every checkpoint that was trained on one or on such a checkpoint's weights.
+
+Without --up or --down cells, cases, checkpoints and reproductions are walked down, everything else up, or down
 where nothing depends on it. What was removed from the store answers as far as its statement goes.
 
 text prints counts by kind and some of each; --all goes on with every node, a line each, while they
@@ -118,6 +122,11 @@ func (a *app) lineage(ctx context.Context, ref, run string, f lineageFlags) (err
 		return err
 	}
 	s.x = lineage.New(cat, store, s.runs)
+	trained, err := trainedIn(ctx, store)
+	if err != nil {
+		return artifactsError(err)
+	}
+	s.x.Trains(trained)
 	starts, err := s.find(ctx, ref)
 	if err != nil {
 		return lineageError(err)

@@ -34,6 +34,11 @@ func TrainingSets(ctx context.Context, store *artifacts.Repository) ([]Recorded[
 	return all[contract.TrainingSet](ctx, store, contract.StepTrainingSet)
 }
 
+// Batches returns the batches of rounds in the store.
+func Batches(ctx context.Context, store *artifacts.Repository) ([]Recorded[contract.Batch], error) {
+	return all[contract.Batch](ctx, store, contract.StepBatch)
+}
+
 // Reports returns the recorded comparisons in the store.
 func Reports(ctx context.Context, store *artifacts.Repository) ([]Recorded[contract.OverlapReport], error) {
 	return all[contract.OverlapReport](ctx, store, contract.StepCheckOverlap)

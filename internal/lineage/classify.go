@@ -18,7 +18,7 @@ var stepKinds = map[string]Kind{
 	contract.StepDrawCases: KindBenchmark, contract.StepBuildCase: KindCase, contract.StepImportCase: KindCase,
 	contract.StepPreparePicture: KindPicture, contract.StepCall: KindCall, contract.StepCallOutcome: KindCall,
 	contract.StepMeasure: KindMeasurement, contract.StepTool: KindObservation, contract.StepTabulateAgent: KindTable,
-	contract.StepReproduction: KindReproduction,
+	contract.StepReproduction: KindReproduction, contract.StepCheckpoint: KindCheckpoint, contract.StepTrainingSet: KindTrainingSet,
 }
 
 // stepTitles are words for results whose step is not the word for them.
@@ -67,7 +67,7 @@ var mediaKinds = map[string]struct {
 // usedKinds say what something is that only its use tells.
 var usedKinds = map[string]Kind{
 	"image": KindImage, "model": KindModel, "prompts": KindPrompt, "masks": KindMasks, "facts": KindFacts, "manifest": KindDataset, "plan": KindPlan,
-	"settings": KindSettings, "lung": KindMasks, "picture": KindPicture, "window": KindDocument, catalog.LinkPrompt: KindPrompt, catalog.LinkQuestion: KindQuestion,
+	"settings": KindSettings, "lung": KindMasks, "picture": KindPicture, "weights": KindModel, "window": KindDocument, catalog.LinkPrompt: KindPrompt, catalog.LinkQuestion: KindQuestion,
 }
 
 // nodeOf is the node of an artifact that stands for itself.

@@ -28,6 +28,8 @@ type Explorer struct {
 	index Index
 	docs  Documents
 	runs  []*Run
+	// training is what is known of trained weights.
+	training Training
 
 	hops      map[hopKey][]catalog.Link
 	described map[artifacts.Digest]catalog.Artifact

@@ -20,6 +20,10 @@ const (
 	KindDialogue     Kind = "dialogue"
 	KindCall         Kind = "call"
 	KindModel        Kind = "model"
+	KindCheckpoint   Kind = "checkpoint"
+	KindTrainingSet  Kind = "training set"
+	KindRollout      Kind = "rollout"
+	KindExample      Kind = "training example"
 	KindSettings     Kind = "settings"
 	KindPrompt       Kind = "prompt"
 	KindQuestion     Kind = "question"
@@ -45,7 +49,7 @@ const (
 // Kinds lists every kind in the order of reading, which is that of ranks in a picture.
 func Kinds() []Kind {
 	return []Kind{
-		KindCell, KindReproduction, KindTable, KindEvaluation, KindRollouts, KindDialogue, KindCall, KindModel, KindSettings, KindPrompt, KindQuestion, KindPicture, KindBenchmark,
+		KindCell, KindReproduction, KindTable, KindEvaluation, KindRollouts, KindDialogue, KindCall, KindModel, KindCheckpoint, KindTrainingSet, KindRollout, KindExample, KindSettings, KindPrompt, KindQuestion, KindPicture, KindBenchmark,
 		KindCase, KindObservation, KindMeasurement, KindFinding, KindFindings, KindParameter, KindMasks, KindFacts, KindImage, KindDataset, KindPlan, KindDocument, KindResult, KindArtifact, KindCode,
 	}
 }
@@ -106,6 +110,10 @@ type place struct {
 	// parameter says what sort of parameter it is.
 	parameter string
 	code      string
+	// example is a row of a training set.
+	example *example
+	// leaf: a walk down ends here, since what follows has a walk of its own.
+	leaf bool
 	// stop: what depends on it is reached in another way.
 	stop bool
 }

@@ -21,9 +21,13 @@ var readers = map[Kind]struct{ down, up reader }{
 	KindRollouts:     {nil, nil},
 	KindDialogue:     {(*Explorer).held, (*Explorer).scored},
 	KindCall:         {(*Explorer).sent, (*Explorer).heard},
-	KindModel:        {nil, (*Explorer).modelled},
+	KindModel:        {(*Explorer).trained, (*Explorer).modelled},
+	KindCheckpoint:   {(*Explorer).begun, (*Explorer).gave},
+	KindTrainingSet:  {(*Explorer).shown, (*Explorer).taughtTo},
+	KindRollout:      {(*Explorer).restsOn, (*Explorer).inSet},
+	KindExample:      {(*Explorer).restsOn, (*Explorer).inSet},
 	KindQuestion:     {(*Explorer).posed, (*Explorer).answered},
-	KindPicture:      {(*Explorer).drawn, nil},
+	KindPicture:      {(*Explorer).drawn, (*Explorer).pictures},
 	KindBenchmark:    {nil, (*Explorer).put},
 	KindCase:         {(*Explorer).built, (*Explorer).asking},
 	KindFinding:      {(*Explorer).measured, (*Explorer).found},
@@ -55,7 +59,7 @@ func (x *Explorer) follow(ctx context.Context, n *Node, way Way) ([]next, error)
 // digest.
 func (n *Node) hops() bool {
 	switch n.Kind {
-	case KindCell, KindDialogue, KindFinding, KindCode, KindQuestion, KindCall:
+	case KindCell, KindDialogue, KindFinding, KindCode, KindQuestion, KindCall, KindExample, KindRollout:
 		return false
 	}
 	return !n.Digest.IsZero()

@@ -121,7 +121,7 @@ func (x *Explorer) modelled(ctx context.Context, n *Node) ([]next, error) {
 			if _, err := r.taskOf(ctx, n.Digest); err != nil {
 				return nil, err
 			}
-			for _, d := range sortedDigests(r.taskBy) {
+			for _, d := range sortedKeys(r.taskBy) {
 				f, err := x.artifact(ctx, d)
 				if err != nil {
 					return nil, err
@@ -145,7 +145,7 @@ func (x *Explorer) modelled(ctx context.Context, n *Node) ([]next, error) {
 	return out, nil
 }
 
-func sortedDigests(m map[artifacts.Digest]string) []artifacts.Digest {
+func sortedKeys[V any](m map[artifacts.Digest]V) []artifacts.Digest {
 	list := make([]artifacts.Digest, 0, len(m))
 	for d := range m {
 		list = append(list, d)

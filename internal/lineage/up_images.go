@@ -127,10 +127,20 @@ func (r *Run) taskOf(ctx context.Context, doc artifacts.Digest) (string, error) 
 	return r.taskBy[doc], nil
 }
 
+// pictures is what a picture goes into: what uses it, and the training examples that descend from it.
+func (x *Explorer) pictures(ctx context.Context, n *Node) ([]next, error) {
+	out, err := x.using(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	taught, err := x.taught(ctx, n)
+	return append(out, taught...), err
+}
+
 // pictured is what an image, its facts or its masks go into: other artifacts of the image, its
 // own rows of findings, its cases. Lists of images are left out.
 func (x *Explorer) pictured(ctx context.Context, n *Node) ([]next, error) {
-	out, err := x.using(ctx, n)
+	out, err := x.pictures(ctx, n)
 	if err != nil {
 		return nil, err
 	}

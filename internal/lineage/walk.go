@@ -176,7 +176,7 @@ func (x *Explorer) prefetch(ctx context.Context, batch []Node, way Way) error {
 // step returns what a node leads to. A row whose document is gone leads nowhere but to what the
 // statement of its artifact says.
 func (x *Explorer) step(ctx context.Context, n *Node, way Way) ([]next, error) {
-	if n.at.stop && way == Up {
+	if n.at.stop && way == Up || n.at.leaf && way == Down {
 		return nil, nil
 	}
 	found, err := x.follow(ctx, n, way)
