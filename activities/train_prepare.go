@@ -84,7 +84,7 @@ func (a *Activities) assemble(p *pulse, pl *derive.Plan, plan artifacts.Ref, rep
 	recorder := a.recorder(p.work, reproduction)
 	var data quiztraining.Data
 	if section.Data.Quiz != nil {
-		data, err = quiztraining.Draw(p.work, recorder, t.Name, arm, *section.Data.Quiz, p.progress)
+		data, err = quiztraining.Draw(p.work, recorder, t.Name, arm, *section.Data.Quiz, a.bundles(p, plan, reproduction), p.progress)
 	} else {
 		data, err = a.radcotData(p, recorder, &t, section)
 	}
@@ -102,6 +102,22 @@ func (a *Activities) assemble(p *pulse, pl *derive.Plan, plan artifacts.Ref, rep
 		materials = append(materials, provenance.Describe("training-set", data.Trained))
 	}
 	return product{data: text, mediaType: contract.TrainingMediaType, materials: materials}, err
+}
+
+// bundles measures pictures under the plan of a training, or finds what was measured.
+func (a *Activities) bundles(p *pulse, plan artifacts.Ref, reproduction string) quiztraining.Bundles {
+	return func(ctx context.Context, image artifacts.Ref) (xragent.Bundle, error) {
+		pl, err := a.plan(ctx, plan)
+		if err != nil {
+			return xragent.Bundle{}, err
+		}
+		rec, err := a.measured(p, pl, image, &tally{effort: effort{reproduction: reproduction, id: reproduction}})
+		if err != nil {
+			return xragent.Bundle{}, err
+		}
+		doc, err := getJSON[contract.MeasurementDoc](ctx, a.opts.Store, rec.Result)
+		return doc.Gated, err
+	}
 }
 
 // ServeCheckpoint makes the policy's server answer as weights of a training.

@@ -43,6 +43,13 @@ func (a *app) printAgent(ctx context.Context, store *artifacts.Repository, r *co
 	if err := writeReport(to, page.Bytes(), local); err != nil {
 		return err
 	}
+	curves, err := a.writeLearning(ctx, store, r, t)
+	if err != nil {
+		return err
+	}
+	if curves.Title != "" {
+		list = append(list, curves.Tables...)
+	}
 	if a.JSON() {
 		a.say("agent report: " + to)
 		return nil
@@ -54,6 +61,9 @@ func (a *app) printAgent(ctx context.Context, store *artifacts.Repository, r *co
 		}
 	}
 	_, err = fmt.Fprintf(a.out, "\nagent report %s\n", to)
+	if err == nil && curves.Title != "" {
+		_, err = fmt.Fprintf(a.out, "learning curves %s\n", a.reportFolder(r, learningPage))
+	}
 	return err
 }
 

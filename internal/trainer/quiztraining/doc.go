@@ -4,7 +4,11 @@
 // trainer's init; the Train workflow does the rest.
 //
 // Everything follows from [Options]: the same ones give the same contract.Training, byte by
-// byte. Questions about the heart are left out, since the policy is asked without measurements.
+// byte. Where the arm does not measure, questions about the heart are left out; where it does, the
+// records that the teacher writes from are those that rounds and evaluations show.
+//
+// The package also asks questions of a checkpoint in this process ([Evaluate]), for experiments;
+// what is recorded call by call is the platform's way.
 //
 // A small policy that proves the machinery and says nothing about the paper's numbers.
 package quiztraining

@@ -36,13 +36,18 @@ type drawing struct {
 	examples []contract.TrainingExample
 	images   overlap.List
 	files    map[string]artifacts.Ref
+	measured Bundles
 }
 
+// Bundles returns what a picture's measurement shows: the same records are what the teacher writes
+// from and what rounds and evaluations show.
+type Bundles func(ctx context.Context, image artifacts.Ref) (xragent.Bundle, error)
+
 // Draw draws questions and plays the teacher on them, as an agent under an arm sees them. name is
-// that of the training set.
-func Draw(ctx context.Context, recorder *checkpoint.Recorder, name string, arm xragent.Arm, q experiments.Quiz, progress func()) (out Data, err error) {
+// that of the training set; measured is asked where the arm measures.
+func Draw(ctx context.Context, recorder *checkpoint.Recorder, name string, arm xragent.Arm, q experiments.Quiz, measured Bundles, progress func()) (out Data, err error) {
 	store := recorder.Store
-	d := &drawing{store: store, agent: arm.Agent, files: map[string]artifacts.Ref{}, images: overlap.List{Perceptual: overlap.PerceptualName},
+	d := &drawing{store: store, agent: arm.Agent, measured: measured, files: map[string]artifacts.Ref{}, images: overlap.List{Perceptual: overlap.PerceptualName},
 		items: manifest.NewWriter(store, contract.TrainingItemsKind, manifest.Limits{Items: math.MaxInt32}),
 		set:   contract.Questions{Format: contract.QuestionsFormat, Layout: "quiz", DataUse: DataUse}}
 	for n := range q.Pictures {
@@ -101,6 +106,12 @@ func (d *drawing) study(ctx context.Context, s quiz.Study) error {
 		return err
 	}
 	d.images.Images = append(d.images.Images, overlap.Image{Image: s.Image.Digest, Perceptual: &looks})
+	table := quiz.Table{Agent: d.agent, Picture: picture}
+	if !d.agent.NoMeasurement {
+		if table.Bundle, err = d.measured(ctx, s.Image); err != nil {
+			return err
+		}
+	}
 	for i, it := range s.Items {
 		family := quiz.Families()[i]
 		if family == quiz.Heart && d.agent.NoMeasurement {
@@ -110,7 +121,8 @@ func (d *drawing) study(ctx context.Context, s quiz.Study) error {
 		if err := d.items.Add(ctx, contract.TrainingItem{ID: it.ID, Number: len(d.set.Items) - 1}); err != nil {
 			return err
 		}
-		line, err := d.taught(ctx, s, family, it, picture)
+		table.Item = it
+		line, err := d.taught(ctx, s, family, table)
 		if err != nil {
 			return fmt.Errorf("item %s: %w", it.ID, err)
 		}
@@ -121,9 +133,9 @@ func (d *drawing) study(ctx context.Context, s quiz.Study) error {
 }
 
 // taught is what the teacher wrote about an item, as a line of examples.jsonl.
-func (d *drawing) taught(ctx context.Context, s quiz.Study, family quiz.Family, it xragent.Item, picture *cxr.Image) ([]byte, error) {
+func (d *drawing) taught(ctx context.Context, s quiz.Study, family quiz.Family, table quiz.Table) ([]byte, error) {
 	teacher := quiz.DefaultTeacher()
-	p, err := quiz.Table{Agent: d.agent, Item: it, Picture: picture}.Play(func(p quiz.Played, step xragent.Step) (xragent.Turn, error) {
+	p, err := table.Play(func(p quiz.Played, step xragent.Step) (xragent.Turn, error) {
 		return teacher.Turn(s, family, 0, p.Rollout, step)
 	})
 	if err != nil {
@@ -145,5 +157,5 @@ func (d *drawing) taught(ctx context.Context, s quiz.Study, family quiz.Family, 
 		}
 		names = append(names, name)
 	}
-	return artifacts.Canonical(map[string]any{"id": it.ID, "messages": c.Messages, "images": names})
+	return artifacts.Canonical(map[string]any{"id": table.Item.ID, "messages": c.Messages, "images": names})
 }

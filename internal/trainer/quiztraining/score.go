@@ -12,6 +12,7 @@ import (
 
 // Score is how a checkpoint answered questions, greedily.
 type Score struct {
+	// Model names the checkpoint.
 	Model string `json:"model"`
 	Items int    `json:"items"`
 	Right int    `json:"right"`
@@ -31,7 +32,7 @@ type FamilyScore struct {
 
 // Evaluate asks a checkpoint n questions greedily.
 func Evaluate(ctx context.Context, policy lvlm.Asker, model string, n int, question func(i int) (Laid, error)) (Score, error) {
-	s := Score{Model: model, Items: n, Correct: make([]bool, n), Families: map[quiz.Family]FamilyScore{}}
+	s := Score{Model: model}
 	seed := Sampling{Model: model}
 	families := make([]quiz.Family, n)
 	list, err := All(ctx, n, policy, func(i int) (Laid, Sampling, error) {
@@ -43,22 +44,28 @@ func Evaluate(ctx context.Context, policy lvlm.Asker, model string, n int, quest
 		return s, err
 	}
 	for i, o := range list {
-		x := s.Families[families[i]]
-		x.Items++
-		x.Reward += o.Reward
-		if s.Correct[i] = o.Judged.Correct; o.Judged.Correct {
-			x.Right++
-			s.Right++
-		}
-		if o.Judged.Calls > 0 {
-			x.Called++
-		}
-		if !o.Judged.WellFormed() {
-			x.Malformed++
-		}
-		s.Families[families[i]] = x
+		s.Add(families[i], o.Judged.Correct, o.Judged.Calls > 0, !o.Judged.WellFormed(), o.Reward)
 	}
 	return s, nil
+}
+
+// Add counts one answer.
+func (s *Score) Add(f quiz.Family, right, called, malformed bool, reward float64) {
+	if s.Families == nil {
+		s.Families = map[quiz.Family]FamilyScore{}
+	}
+	x := s.Families[f]
+	x.Items++
+	x.Reward += reward
+	for count, yes := range map[*int]bool{&x.Right: right, &x.Called: called, &x.Malformed: malformed} {
+		if yes {
+			*count++
+		}
+	}
+	if s.Items++; right {
+		s.Right++
+	}
+	s.Correct, s.Families[f] = append(s.Correct, right), x
 }
 
 // Calls are the questions with a call of those that need a tool, and of those that need none.
@@ -82,10 +89,7 @@ func (s Score) Against(other Score) (p stats.Paired) {
 	return p
 }
 
-// Names of what is evaluated, in order.
-var stages = []string{"base", "SFT", "GRPO"}
-
-// HeldOut is the table of base, SFT and GRPO on the same questions.
+// HeldOut is the table of checkpoints on the same questions, each against the one before.
 func HeldOut(scores []Score) *report.Table {
 	const right, called = "right", "called"
 	t := &report.Table{Title: "Held-out questions, answered greedily", Name: "held-out",
@@ -97,7 +101,7 @@ func HeldOut(scores []Score) *report.Table {
 	}
 	t.Columns = append(t.Columns, report.Column{Name: "calls where needed", Right: true}, report.Column{Name: "where not", Right: true}, report.Column{Name: "malformed", Right: true})
 	for i, s := range scores {
-		cells := []report.Cell{report.Text(stages[i]), report.Share(s.Right, s.Items, right)}
+		cells := []report.Cell{report.Text(s.Model), report.Share(s.Right, s.Items, right)}
 		malformed := 0
 		for _, f := range quiz.Families() {
 			x, ok := s.Families[f]
@@ -110,14 +114,15 @@ func HeldOut(scores []Score) *report.Table {
 		needed, needless := s.Calls()
 		t.Add(append(cells, report.Share(needed.K, needed.N, called), report.Share(needless.K, needless.N, called), report.Count(malformed, right))...)
 		if i > 0 {
-			t.Notes = append(t.Notes, Difference(stages[i], s, stages[i-1], scores[i-1]))
+			t.Notes = append(t.Notes, Difference(s, scores[i-1]))
 		}
 	}
 	return t
 }
 
 // Difference says how two checkpoints differ on the same questions, with the exact McNemar test.
-func Difference(name string, s Score, than string, other Score) string {
+func Difference(s, other Score) string {
+	name, than := s.Model, other.Model
 	p := s.Against(other)
 	value, ok := p.McNemar()
 	if !ok {

@@ -23,7 +23,7 @@ const (
 	Trainer = "tiny"
 	// Policy names the model card that an endpoint must answer for.
 	Policy = "policy"
-	// Arm is how the policy is asked: without measurements, which would need models.
+	// Arm is how the policy of Put is asked: without measurements, which would need models.
 	Arm = xragent.ArmNoMeasure
 	// DataUse is that of everything here: it is drawn.
 	DataUse = "synthetic"
@@ -58,7 +58,7 @@ type Options struct {
 }
 
 // Measured are the numbers that docs/tiny-policy.md reports.
-func Measured() Options { return Options{Pictures: 500, Steps: 700, Rounds: 100, Seed: 1} }
+func Measured() Options { return Options{Pictures: 500, Steps: 700, Rounds: 80, Seed: 1} }
 
 // Put stores a training and everything that it names.
 //
@@ -88,7 +88,7 @@ func Put(ctx context.Context, o Options) (contract.Training, artifacts.Ref, erro
 	if err != nil {
 		return t, artifacts.Ref{}, err
 	}
-	data, err := Draw(ctx, o.Recorder, Trainer, arm, experiments.Quiz{Seed: o.Seed, Split: string(quiz.Train), Pictures: o.Pictures}, func() {})
+	data, err := Draw(ctx, o.Recorder, Trainer, arm, experiments.Quiz{Seed: o.Seed, Split: string(quiz.Train), Pictures: o.Pictures}, nil, func() {})
 	if err != nil {
 		return t, artifacts.Ref{}, err
 	}
