@@ -89,6 +89,10 @@ func serverArgs(o Options, r record) []string {
 		"--disable-config-file", "--disable-config-env",
 		"--dynamic-config-value", "frontend.enableServerVersionCheck=false",
 	}
+	if r.Partitions > 0 {
+		args = append(args, "--dynamic-config-value", fmt.Sprint("matching.numTaskqueueReadPartitions=", r.Partitions),
+			"--dynamic-config-value", fmt.Sprint("matching.numTaskqueueWritePartitions=", r.Partitions))
+	}
 	for _, a := range o.SearchAttributes {
 		args = append(args, "--search-attribute", a+"=Keyword")
 	}

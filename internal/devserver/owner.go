@@ -90,7 +90,7 @@ func (s *Server) replaceDatabase(ctx context.Context, plan record, why error) (*
 	}
 	child, r, err := s.try(ctx, plan, nil)
 	if err != nil {
-		return nil, plan, errors.Join(why, removeDatabase(plan.Database), moveDatabase(aside, plan.Database))
+		return nil, plan, errors.Join(why, removeDatabase(plan.Database), moveDatabase(aside, plan.Database), plan.write(s.paths.record()))
 	}
 	s.opts.Notify(fmt.Sprintf("the Temporal server refused its database %s: moved to %s, a fresh one is begun; %s",
 		filepath.Base(plan.Database), filepath.Base(aside), storeIsTruth))
@@ -108,6 +108,7 @@ func (s *Server) plan(ctx context.Context, keep *record) (record, error) {
 		Since: time.Now().UTC().Truncate(time.Millisecond), Namespace: s.opts.Namespace,
 	}
 	r.Port, r.UIPort = last.Port, last.UIPort // for the next one, should this one fail
+	r.Database, r.Partitions = last.Database, last.Partitions
 	if err := r.write(s.paths.record()); err != nil {
 		return fail("write "+s.paths.record(), err, "")
 	}
@@ -123,6 +124,9 @@ func (s *Server) plan(ctx context.Context, keep *record) (record, error) {
 		return fail("ask the Temporal command for its version", err, "name a working one, or remove "+binary+" so that it is fetched anew")
 	}
 	r.Binary, r.Version, r.Database = binary, about.version, s.paths.database(about.version)
+	if r.Database != last.Database {
+		r.Partitions = 0
+	}
 	r.QuietUI = strings.Contains(about.help, "--ui-disable-news-fetch")
 	r.State = stateStarting
 	if keep != nil {
@@ -183,6 +187,11 @@ func (s *Server) try(ctx context.Context, r record, lock *os.File) (_ *superviso
 	if err := prepareDatabase(ctx, r.Database, s.opts.Notify); err != nil {
 		lock.Close()
 		return fail("prepare its database", err)
+	}
+	if size, err := databaseSize(r.Database); err == nil && size < 0 {
+		// One process serves all parts of a task queue, so that several only pass tasks on to each
+		// other. A database that began with several keeps them: tasks may lie in each.
+		r.Partitions = 1
 	}
 	if err := r.write(s.paths.record()); err != nil {
 		lock.Close()

@@ -41,6 +41,8 @@ type record struct {
 	Database   string     `json:"database"`
 	Binary     string     `json:"binary"`
 	QuietUI    bool       `json:"quiet_ui"` // the command can keep its interface from fetching news
+	// Partitions is how many parts each task queue of the database has; 0 is the server's default.
+	Partitions int `json:"partitions,omitempty"`
 }
 
 // readRecord reads lock.json. A missing or unreadable file is the zero record: the file

@@ -64,6 +64,15 @@ func TestLife(t *testing.T) {
 		t.Errorf("addresses %s, %s; want %s, %s as before", again.Address(), again.UIAddress(), s.Address(), s.UIAddress())
 	}
 	stop(t, again)
+	// A file that nobody knows to have one part in each task queue is read in all of them.
+	p := paths{state}.record()
+	if kept := readRecord(p); r.Partitions != 1 || kept.Partitions != 1 || os.Remove(p) != nil {
+		t.Errorf("parts of a task queue: %d, then %d, want 1", r.Partitions, kept.Partitions)
+	}
+	stop(t, start(t, o))
+	if kept := readRecord(p); kept.Partitions != 0 || kept.Database == "" {
+		t.Errorf("%d parts of a task queue in %q, of which nothing is known", kept.Partitions, kept.Database)
+	}
 	if len(said.lines) != 1 { // the joiner's
 		t.Errorf("notices: %q", said.lines)
 	}
