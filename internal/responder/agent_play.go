@@ -26,26 +26,15 @@ func (s *Responder) PlayAgent(name string, agent xragent.Agent, item *xragent.It
 		return xragent.Rollout{}, "", fmt.Errorf("responder: no model %q plays the agent", name)
 	}
 	r := xragent.Rollout{ID: item.ID, Question: item.Question, Pictures: append([]artifacts.Ref{}, item.Images()...)}
-	for {
-		step, err := agent.Next(r)
-		if err != nil || step.Ending != "" {
-			return r, step.Ending, err
-		}
-		for _, c := range step.Run {
-			if r, err = agent.Observed(r, given.Observe(c, r.Results)); err != nil {
-				return r, "", err
-			}
-		}
-		if step.Measure {
-			r, err = agent.Measured(r, given.Bundle)
-		}
-		if err == nil && step.Turn > 0 {
-			r, err = agent.Answered(r, xragent.Turn{Text: m.say(item, agent, step, draw), FinishReason: "stop"})
-		}
-		if err != nil {
-			return r, "", err
-		}
-	}
+	return agent.Play(r, xragent.Plays{
+		Turn: func(_ xragent.Rollout, step xragent.Step) (xragent.Turn, error) {
+			return xragent.Turn{Text: m.say(item, agent, step, draw), FinishReason: "stop"}, nil
+		},
+		Call: func(r xragent.Rollout, c xragent.ToolCall) (xragent.Observation, error) {
+			return given.Observe(c, r.Results), nil
+		},
+		Bundle: given.Bundle,
+	})
 }
 
 // say is the turn that a step asks for.

@@ -30,41 +30,20 @@ type Played struct {
 // given what happened so far and everything that is to be sent.
 func (t Table) Play(ask func(Played, xragent.Step) (xragent.Turn, error)) (Played, error) {
 	p := Played{Crops: map[artifacts.Digest][]byte{}, Rollout: xragent.Rollout{ID: t.Item.ID, Question: t.Item.Question, Pictures: t.Item.Images()}}
-	for {
-		step, err := t.Agent.Next(p.Rollout)
-		if err != nil {
-			return p, err
-		}
-		switch {
-		case step.Ending != "":
-			p.Ending = step.Ending
-			return p, nil
-		case step.Turn > 0:
-			turn, err := ask(p, step)
+	so := func(r xragent.Rollout) Played { return Played{Rollout: r, Crops: p.Crops} }
+	var err error
+	p.Rollout, p.Ending, err = t.Agent.Play(p.Rollout, xragent.Plays{
+		Turn: func(r xragent.Rollout, step xragent.Step) (xragent.Turn, error) {
+			turn, err := ask(so(r), step)
 			if err != nil {
-				return p, fmt.Errorf("%s: turn %d: %w", t.Item.ID, step.Turn, err)
+				err = fmt.Errorf("%s: turn %d: %w", t.Item.ID, step.Turn, err)
 			}
-			p.Rollout, err = t.Agent.Answered(p.Rollout, turn)
-			if err != nil {
-				return p, err
-			}
-			continue
-		}
-		for _, c := range step.Run {
-			o, err := t.run(c, p)
-			if err != nil {
-				return p, err
-			}
-			if p.Rollout, err = t.Agent.Observed(p.Rollout, o); err != nil {
-				return p, err
-			}
-		}
-		if step.Measure {
-			if p.Rollout, err = t.Agent.Measured(p.Rollout, t.Bundle); err != nil {
-				return p, err
-			}
-		}
-	}
+			return turn, err
+		},
+		Call:   func(r xragent.Rollout, c xragent.ToolCall) (xragent.Observation, error) { return t.run(c, so(r)) },
+		Bundle: t.Bundle,
+	})
+	return p, err
 }
 
 // run runs one call. Without masks, outlines and named regions are errors of the tool.

@@ -1,5 +1,7 @@
 package quiz
 
+import "slices"
+
 // options are the answers of each family; an item shows all three in an order of its own.
 var options = map[Family][3]string{
 	Heart:  {"normal", "enlarged", "not measurable"},
@@ -15,7 +17,7 @@ var quarters = [4]string{"upper left", "upper right", "lower left", "lower right
 var conditions = [...]string{"velmara", "ostrin", "quellis", "tavore", "brinax", "sedulon", "marvith", "ophelane"}
 
 // Conditions lists the invented conditions.
-func Conditions() []string { return conditions[:] }
+func Conditions() []string { return slices.Clone(conditions[:]) }
 
 // noteOf is what a book says of a condition in one item.
 func noteOf(condition, sign string) string { return condition + " shows a " + sign + "." }
