@@ -23,6 +23,7 @@ import (
 	"cxrepro/internal/datause"
 	"cxrepro/internal/ledger/limit"
 	"cxrepro/internal/lvlm"
+	"cxrepro/internal/lvlm/recorded"
 	"cxrepro/internal/provenance"
 	"cxrepro/internal/rewardserver"
 	"cxrepro/internal/xragent"
@@ -262,7 +263,7 @@ func (s *servedItems) Bundle(ctx context.Context, item *xragent.Item, pictures [
 func (s *servedItems) Run(ctx context.Context, item *xragent.Item, c xragent.ToolCall, earlier []xragent.Observation) (xragent.Observation, error) {
 	o, err := s.acts.RunTool(ctx, s.of(item), c, earlier)
 	var call *lvlm.CallError
-	if errors.As(err, &call) && call.Class == lvlm.Configured {
+	if errors.As(err, &call) && call.Code == recorded.NotInLedger {
 		return o, &rewardserver.Fault{Status: http.StatusConflict, Code: "lookup_not_recorded", Message: fmt.Sprintf("call %d of item %s: nobody looked these conditions up yet, and the service asks no model", c.Number, item.ID)}
 	}
 	return o, err

@@ -1,6 +1,7 @@
 package rewardserver
 
 import (
+	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
 	"cxrepro/internal/xragent"
 )
@@ -66,23 +67,54 @@ func keyOf(item *xragent.Item) string {
 	return key
 }
 
+// sampleNote is what groups need of a sample.
+type sampleNote struct {
+	place
+	draw   int // -1: none is known
+	sample string
+	score  float64
+	text   artifacts.Digest // of the whole sample, where samples of several pages are put together
+}
+
+func noteOf(d *contract.RewardedSample) sampleNote {
+	return sampleNote{place: place{d.Step, d.Group}, draw: drawOf(d.Draw), sample: d.Sample, score: d.Score}
+}
+
+func drawOf(d *int) int {
+	if d == nil {
+		return -1
+	}
+	return *d
+}
+
 // groupsOf sorts samples into groups, in the order in which they come.
-func groupsOf(samples []contract.RewardedSample, size int) []Group {
+func groupsOf(samples []sampleNote, size int) []Group {
+	type seat struct {
+		draw   int
+		sample string
+	}
 	out := []Group{}
-	number, rewards := map[place]int{}, [][]float64{}
+	number, rewards, seats := map[place]int{}, [][]float64{}, []map[seat]bool{}
 	for i := range samples {
 		d := &samples[i]
-		at := place{d.Step, d.Group}
-		k, known := number[at]
+		k, known := number[d.place]
 		if !known {
 			k = len(out)
-			number[at] = k
-			out, rewards = append(out, Group{GroupID: d.Group, Step: d.Step}), append(rewards, nil)
+			number[d.place] = k
+			out, rewards, seats = append(out, Group{GroupID: d.group, Step: d.step}), append(rewards, nil), append(seats, map[seat]bool{})
 		}
-		rewards[k] = append(rewards[k], d.Score)
+		rewards[k] = append(rewards[k], d.score)
+		at := seat{draw: d.draw}
+		if d.draw < 0 {
+			at.sample = d.sample
+		}
+		if seats[k][at] {
+			out[k].Again++
+		}
+		seats[k][at] = true
 	}
 	for k := range out {
-		out[k].Size = len(rewards[k])
+		out[k].Size = len(seats[k])
 		out[k].Complete = out[k].Size == size
 		out[k].Degenerate = out[k].Size > 1 && xragent.Degenerate(rewards[k])
 	}

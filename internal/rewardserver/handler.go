@@ -3,12 +3,10 @@ package rewardserver
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
-
-	"cxrepro/internal/contract"
 )
 
 // Access says who may ask, and how much at once.
@@ -103,6 +101,9 @@ func (s *Service) about() Config {
 	}
 }
 
+// MostGroups is how many groups one reply of GET /v1/groups tells of.
+const MostGroups = 4096
+
 // GroupReport is the reply to GET /v1/groups: what the records of a run say of its groups.
 type GroupReport struct {
 	RunID      string  `json:"run_id"`
@@ -126,14 +127,14 @@ func (s *Service) recordedGroups(r *http.Request) (any, error) {
 		}
 		step = n
 	}
-	list, err := Recorded(r.Context(), s.o.Records.Store, run)
+	list, err := s.o.Records.notes(r.Context(), run, step)
 	if err != nil {
 		return nil, err
 	}
-	if step >= 0 {
-		list = slices.DeleteFunc(list, func(d contract.RewardedSample) bool { return d.Step != step })
-	}
 	out := GroupReport{RunID: run, Samples: len(list), Groups: groupsOf(list, s.o.GroupSize)}
+	if len(out.Groups) > MostGroups {
+		return nil, &Fault{Status: http.StatusUnprocessableEntity, Code: "too_many_groups", Field: "step", Message: fmt.Sprintf("the run has %d groups, more than %d: ask for one step", len(out.Groups), MostGroups)}
+	}
 	for _, g := range out.Groups {
 		if g.Complete {
 			out.Complete++

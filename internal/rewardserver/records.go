@@ -13,6 +13,7 @@ import (
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
+	"cxrepro/internal/lru"
 	"cxrepro/internal/provenance"
 )
 
@@ -31,7 +32,21 @@ type Records struct {
 
 	mu     sync.Mutex
 	pinned map[string]bool // runs; guarded by mu
+
+	// listing lets one question about groups read pages at a time; known holds what they say,
+	// since pages do not change.
+	listing sync.Mutex
+	known   *lru.Cache[artifacts.Digest, knownPage]
 }
+
+// knownPage is what groups need of a page.
+type knownPage struct {
+	run     string
+	samples []sampleNote
+}
+
+// knownBytes bounds what is remembered of pages: some 300,000 samples.
+const knownBytes = 32 << 20
 
 // put records a page. A page that is there already stays as it is.
 func (r *Records) put(ctx context.Context, page *contract.RewardPage) error {
@@ -114,14 +129,8 @@ func Recorded(ctx context.Context, store *artifacts.Repository, run string) ([]c
 		}
 		return nil
 	})
-	draw := func(d *int) int {
-		if d == nil {
-			return -1
-		}
-		return *d
-	}
 	slices.SortFunc(list, func(a, b found) int {
-		return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(a.Group, b.Group), cmp.Compare(draw(a.Draw), draw(b.Draw)),
+		return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(a.Group, b.Group), cmp.Compare(drawOf(a.Draw), drawOf(b.Draw)),
 			cmp.Compare(a.Sample, b.Sample), bytes.Compare(a.text, b.text))
 	})
 	list = slices.CompactFunc(list, func(a, b found) bool { return bytes.Equal(a.text, b.text) })
@@ -130,6 +139,57 @@ func Recorded(ctx context.Context, store *artifacts.Repository, run string) ([]c
 		out[i] = list[i].RewardedSample
 	}
 	return out, err
+}
+
+// notes returns what groups need of the samples of a run, in the order of [Recorded]; of one
+// step where step is not negative. Pages that were read before are not read again.
+func (r *Records) notes(ctx context.Context, run string, step int) ([]sampleNote, error) {
+	r.listing.Lock()
+	defer r.listing.Unlock()
+	if r.known == nil {
+		r.known = lru.New[artifacts.Digest, knownPage](knownBytes)
+	}
+	var list []sampleNote
+	err := r.Store.Keys(ctx, contract.StepReward, func(key artifacts.Key, _ artifacts.Info) error {
+		page, err := r.known.Load(key.Digest, func() (knownPage, int64, error) { return r.read(ctx, key) })
+		if err != nil || page.run != run {
+			return err
+		}
+		for _, d := range page.samples {
+			if step < 0 || d.step == step {
+				list = append(list, d)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(list, func(a, b sampleNote) int {
+		return cmp.Or(cmp.Compare(a.step, b.step), cmp.Compare(a.group, b.group), cmp.Compare(a.draw, b.draw),
+			cmp.Compare(a.sample, b.sample), bytes.Compare(a.text[:], b.text[:]))
+	})
+	return slices.Compact(list), nil
+}
+
+// read returns what groups need of a page, and about how many bytes it takes.
+func (r *Records) read(ctx context.Context, key artifacts.Key) (knownPage, int64, error) {
+	page, err := readPage(ctx, r.Store, key)
+	if err != nil || page == nil {
+		return knownPage{}, knownBytes + 1, err // what is gone is not remembered
+	}
+	out, weight := knownPage{run: page.RunID}, int64(64+len(page.RunID))
+	for i := range page.Samples {
+		text, err := marshal(&page.Samples[i])
+		if err != nil {
+			return out, weight, err
+		}
+		d := noteOf(&page.Samples[i])
+		d.text = artifacts.Sum(text)
+		out.samples = append(out.samples, d)
+		weight += int64(96 + len(d.group) + len(d.sample))
+	}
+	return out, weight, nil
 }
 
 // readPage returns the page of a record; nil where the record is gone.

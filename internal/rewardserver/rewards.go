@@ -50,10 +50,13 @@ func (s *Service) Rewards(ctx context.Context, r *RewardRequest) (*RewardReply, 
 	if err := s.o.Records.put(ctx, page); err != nil {
 		return nil, err
 	}
-	reply := &RewardReply{Results: make([]Result, len(page.Samples)), Groups: groupsOf(page.Samples, s.o.GroupSize)}
+	notes := make([]sampleNote, len(page.Samples))
+	reply := &RewardReply{Results: make([]Result, len(page.Samples))}
 	for i := range page.Samples {
+		notes[i] = noteOf(&page.Samples[i])
 		reply.Results[i] = Result{page.Samples[i].Sample, page.Samples[i].Rewarded}
 	}
+	reply.Groups = groupsOf(notes, s.o.GroupSize)
 	return reply, nil
 }
 

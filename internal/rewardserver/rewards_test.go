@@ -106,6 +106,34 @@ func TestGroupsOfARun(t *testing.T) {
 	require.JSONEq(t, `{"run_id":"run-1","samples":0,"complete":0,"degenerate":0,"groups":[]}`, body)
 }
 
+// TestGroupsAfterAResume: what a trainer makes anew after it went on from a checkpoint does not make
+// a group larger, and pages that were read once are not read again.
+func TestGroupsAfterAResume(t *testing.T) {
+	f := newFixture(t, nil)
+	ask := func(draw int, right bool) {
+		status, _, body := f.do(t, "POST", "/v1/rewards", f.request(f.sample(0, draw, right, 0)))
+		require.Equal(t, 200, status, body)
+	}
+	for draw := range 4 {
+		ask(draw, true)
+	}
+	_, _, body := f.do(t, "GET", "/v1/groups?run_id=run-1", nil)
+	require.JSONEq(t, `{"run_id":"run-1","samples":4,"complete":1,"degenerate":1,"groups":[{"group_id":"g-0","step":7,"size":4,"complete":true,"degenerate":true}]}`, body)
+	ask(0, true) // the same again: recorded once
+	ask(1, false)
+	for range 2 {
+		_, _, body = f.do(t, "GET", "/v1/groups?run_id=run-1", nil)
+		require.JSONEq(t, `{"run_id":"run-1","samples":5,"complete":1,"degenerate":0,"groups":[{"group_id":"g-0","step":7,"size":4,"complete":true,"degenerate":false,"again":1}]}`, body)
+	}
+	reads := 0
+	r := f.o.Records
+	require.NoError(t, f.store.Keys(t.Context(), contract.StepReward, func(key artifacts.Key, _ artifacts.Info) error {
+		_, err := r.known.Load(key.Digest, func() (knownPage, int64, error) { reads++; return knownPage{}, 0, nil })
+		return err
+	}))
+	require.Zero(t, reads)
+}
+
 // TestFaults holds every refusal: its status, its code, and that it names the field.
 func TestFaults(t *testing.T) {
 	f := newFixture(t, nil)

@@ -73,6 +73,9 @@ type Group struct {
 	Complete bool `json:"complete"`
 	// Degenerate: all rewards are equal, so every advantage is 0.
 	Degenerate bool `json:"degenerate"`
+	// Again counts samples beyond the first of their draw, or of their id where none is known: a
+	// trainer that goes on from a checkpoint makes some anew. They are not part of Size.
+	Again int `json:"again,omitempty"`
 }
 
 // ObserveRequest is the body of POST /v1/observations.
