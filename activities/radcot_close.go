@@ -1,11 +1,8 @@
 package activities
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
@@ -132,32 +129,19 @@ func (a *Activities) closeCandidate(ctx context.Context, in contract.CandidateIn
 
 // writeRadCoT stores the files of a construction.
 func writeRadCoT(ctx context.Context, store *artifacts.Repository, b *radcot.Built, set *candidateDoc, teacher string) (contract.RadCoTDoc, error) {
-	doc := contract.RadCoTDoc{Format: contract.RadCoTFormat, Files: []contract.Report{}}
-	text, err := b.Ledger.Encode()
-	if err != nil {
-		return doc, err
-	}
-	if doc.Ledger, err = store.Put(ctx, text, contract.RadCoTLedgerMediaType); err != nil {
-		return doc, err
-	}
-	sheet := b.Datasheet(doc.Ledger.Digest, set.exclusions, teacher, nil)
-	if text, err = json.MarshalIndent(sheet, "", "  "); err != nil {
-		return doc, err
-	}
-	if doc.Datasheet, err = store.Put(ctx, append(text, '\n'), contract.DatasheetMediaType); err != nil {
-		return doc, err
-	}
-	for _, f := range b.Files(sheet, radcot.StorePath) {
-		var buf bytes.Buffer
-		if err := f.Write(io.Writer(&buf)); err != nil {
-			return doc, err
+	doc := contract.RadCoTDoc{Format: contract.RadCoTFormat, Files: []contract.Report{}, Pictures: b.Pictures()}
+	_, err := b.Save(set.exclusions, teacher, nil, func(name, mediaType string, data []byte) (err error) {
+		switch name {
+		case radcot.LedgerFile:
+			doc.Ledger, err = store.Put(ctx, data, contract.RadCoTLedgerMediaType)
+		case radcot.DatasheetFile:
+			doc.Datasheet, err = store.Put(ctx, data, contract.DatasheetMediaType)
+		default:
+			var ref artifacts.Ref
+			ref, err = store.Put(ctx, data, mediaType)
+			doc.Files = append(doc.Files, contract.Report{Name: name, Ref: ref})
 		}
-		ref, err := store.Put(ctx, buf.Bytes(), f.MediaType)
-		if err != nil {
-			return doc, err
-		}
-		doc.Files = append(doc.Files, contract.Report{Name: f.Name, Ref: ref})
-	}
-	doc.Pictures = b.Pictures()
-	return doc, nil
+		return err
+	})
+	return doc, err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // errNotAFile: what stands where a file is expected is a pipe, a socket or a device.
@@ -43,6 +44,17 @@ func (f folder) ReadFile(name string) ([]byte, error) {
 
 func (f folder) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(f.FS, name) }
 func (f folder) Stat(name string) (fs.FileInfo, error)      { return fs.Stat(f.FS, name) }
+
+// outFolder writes files below a folder.
+type outFolder string
+
+func (f outFolder) WriteFile(name string, data []byte) error {
+	path := filepath.Join(string(f), filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, data, 0o600)
+}
 
 // unusedFolder refuses a folder to write to that holds something already.
 func unusedFolder(verb, name string) error {

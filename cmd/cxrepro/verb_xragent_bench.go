@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -152,7 +151,7 @@ Exit codes: 0 ok; 1 failed; 2 usage.`,
 			if err := unusedFolder("xragent bench fixture", out); err != nil {
 				return err
 			}
-			w := &folderWriter{root: out}
+			w := &countedFolder{outFolder: outFolder(out)}
 			if err := questions.Fixture(b, o, w); err != nil {
 				return err
 			}
@@ -171,18 +170,14 @@ Exit codes: 0 ok; 1 failed; 2 usage.`,
 	return c
 }
 
-// folderWriter writes files below a folder.
-type folderWriter struct {
-	root  string
+// countedFolder counts the files that are written below a folder.
+type countedFolder struct {
+	outFolder
 	files int
 }
 
 // WriteFile implements questions.Writer.
-func (w *folderWriter) WriteFile(name string, data []byte) error {
-	path := filepath.Join(w.root, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
+func (w *countedFolder) WriteFile(name string, data []byte) error {
 	w.files++
-	return os.WriteFile(path, data, 0o644)
+	return w.outFolder.WriteFile(name, data)
 }

@@ -20,6 +20,7 @@ import (
 	"cxrepro/artifacts"
 	"cxrepro/internal/cxr"
 	"cxrepro/internal/dataset"
+	"cxrepro/internal/datause"
 	"cxrepro/internal/xragent"
 	xrbench "cxrepro/internal/xragent/bench"
 	"cxrepro/internal/xragent/radcot"
@@ -43,21 +44,10 @@ func newXragentRadcotCommand(a *app) *cobra.Command {
 const (
 	radcotCandidates = activities.CandidatesFile
 	radcotExclusions = activities.ExclusionsFile
-	radcotLedger     = "ledger.json"
+	radcotLedger     = radcot.LedgerFile
 	radcotExamples   = radcot.ExamplesFile
-	radcotSheet      = "datasheet.json"
+	radcotSheet      = radcot.DatasheetFile
 )
-
-// outFolder writes files below a folder.
-type outFolder string
-
-func (f outFolder) WriteFile(name string, data []byte) error {
-	path := filepath.Join(string(f), filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(path, data, 0o600)
-}
 
 func newRadcotFixtureCommand(a *app) *cobra.Command {
 	var out string
@@ -104,9 +94,12 @@ type radcotSources struct {
 	items []xragent.Item // of CheXbench
 }
 
-var radcotData = []string{"llava-rad", "mimic-cxr-jpg", "slake", "openi", "rad-restruct", "chexbench"}
+var radcotData = []string{"llava-rad", "mimic-cxr-jpg", "slake", "openi", "rad-restruct", "items", "chexbench"}
 
-func openRadcotSources(data []string, spec *radcot.Spec) (*radcotSources, error) {
+// itemsFile holds the list of items of the source items.
+const itemsFile = "items.jsonl"
+
+func openRadcotSources(data []string, use string, spec *radcot.Spec) (*radcotSources, error) {
 	roots, err := parseData(data)
 	if err != nil {
 		return nil, err
@@ -120,6 +113,15 @@ func openRadcotSources(data []string, spec *radcot.Spec) (*radcotSources, error)
 	}
 	at := func(name string) fs.FS { return s.roots[name] }
 	s.src = radcot.Sources{LLaVARad: at("llava-rad"), MIMIC: at("mimic-cxr-jpg"), Slake: at("slake"), OpenI: at("openi"), RadReStruct: at("rad-restruct")}
+	if spec.Binary == radcot.BinaryItems && at("items") != nil {
+		s.src.ItemsFolder = at("items")
+		if s.src.ItemsUse, err = datause.Parse(use); err != nil {
+			return nil, usageError("say with --items-data-use whose data the items are", "source items: %v", err)
+		}
+		if s.src.Items, err = readItems(s.src.ItemsFolder); err != nil {
+			return nil, err
+		}
+	}
 	if s.src.MIMIC != nil {
 		m, err := dataset.OpenMIMIC(s.src.MIMIC, dataset.MIMICOptions{Selection: dataset.Selection{Views: []cxr.ViewPosition{cxr.ViewPA}}, NoChecksums: true})
 		if err != nil {
@@ -151,8 +153,37 @@ func (s *radcotSources) folderOf(source radcot.Source) fs.FS {
 		return s.roots["mimic-cxr-jpg"]
 	case radcot.SourceSlake:
 		return s.roots["slake"]
+	case radcot.SourceItems:
+		return s.roots["items"]
 	}
 	return s.roots["openi"]
+}
+
+// readItems reads a list of items, one a line, with pictures relative to its folder.
+func readItems(fsys fs.FS) ([]xragent.Item, error) {
+	data, err := fs.ReadFile(fsys, itemsFile)
+	if err != nil {
+		return nil, fmt.Errorf("source items: %w", err)
+	}
+	var out []xragent.Item
+	n := 0
+	for line := range bytes.Lines(data) {
+		if n++; len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		var i xragent.Item
+		dec := json.NewDecoder(bytes.NewReader(line))
+		dec.DisallowUnknownFields()
+		err := dec.Decode(&i)
+		if err == nil {
+			err = i.Validate()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("source items: %s line %d: %w; hint: a line is what `cxrepro xragent bench import --items` prints of an item", itemsFile, n, err)
+		}
+		out = append(out, i)
+	}
+	return out, nil
 }
 
 // pictureRef names a file by content.
@@ -195,7 +226,7 @@ func readRadcotSpec(file string) (radcot.Spec, error) {
 
 func newRadcotDrawCommand(a *app) *cobra.Command {
 	var data []string
-	var file, out string
+	var file, out, use string
 	c := &cobra.Command{
 		Use:   "draw --data NAME=PATH... --out DIR",
 		Short: "Read the sources and draw the candidates of every part",
@@ -203,7 +234,8 @@ func newRadcotDrawCommand(a *app) *cobra.Command {
 counted under a code), keeps evaluation pictures and their siblings out, and draws the candidates of
 every part. The drawn set depends on the spec and the content of the sources alone.
 
-Sources: llava-rad, mimic-cxr-jpg, slake, openi, rad-restruct, chexbench (to keep out). DIR gets ` + radcotCandidates + `
+Sources: llava-rad, mimic-cxr-jpg, slake, openi, rad-restruct, items, chexbench (to keep out). items,
+for binary: items, is a folder with ` + itemsFile + `, one item a line, and its pictures. DIR gets ` + radcotCandidates + `
 and ` + radcotExclusions + `. Both name files of licensed data sets: keep them where the data may be.
 
 With --json: {"candidates","left","pool","short","parts","overlap","data_use"}.
@@ -220,18 +252,19 @@ Exit codes: 0 drawn; 1 a source cannot be read or is not what its format says; 2
 			if err != nil {
 				return err
 			}
-			return a.radcotDraw(c.Context(), spec, data, outFolder(out))
+			return a.radcotDraw(c.Context(), spec, data, use, outFolder(out))
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&file, "spec", "", "spec file (YAML); fields that it leaves out have their defaults")
 	f.StringArrayVar(&data, "data", nil, "NAME=PATH: where a source lies")
+	f.StringVar(&use, "items-data-use", "", "data-use class of the source items: synthetic, public, public_attribution or credentialed")
 	f.StringVar(&out, "out", "", "folder to write to")
 	return c
 }
 
-func (a *app) radcotDraw(ctx context.Context, spec radcot.Spec, data []string, out outFolder) error {
-	s, err := openRadcotSources(data, &spec)
+func (a *app) radcotDraw(ctx context.Context, spec radcot.Spec, data []string, use string, out outFolder) error {
+	s, err := openRadcotSources(data, use, &spec)
 	if err != nil {
 		return err
 	}
@@ -322,7 +355,7 @@ func (s *radcotSources) evaluationFiles(ctx context.Context, ex *radcot.Exclusio
 func (s *radcotSources) files(spec radcot.Spec) ([]radcot.SourceFile, error) {
 	var out []radcot.SourceFile
 	for _, g := range []struct{ root, pattern string }{{"llava-rad", "chat_train_*.json"}, {"mimic-cxr-jpg", "mimic-cxr-*-chexpert.csv*"}, {"slake", "*.json"},
-		{"rad-restruct", "id_to_img_mapping_frontal_reports.json"}, {"rad-restruct", "train_qa_pairs/*.json"}, {"openi", "ecgen-radiology/*.xml"}, {"chexbench", "data.json"}} {
+		{"rad-restruct", "id_to_img_mapping_frontal_reports.json"}, {"rad-restruct", "train_qa_pairs/*.json"}, {"openi", "ecgen-radiology/*.xml"}, {"items", itemsFile}, {"chexbench", "data.json"}} {
 		if s.roots[g.root] == nil {
 			continue
 		}

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -104,7 +102,7 @@ func (a *app) radcotBuild(f radcotBuildFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	sheet, err := writeRadcot(outFolder(f.out), b, ex, f.teacher, audit)
+	sheet, err := b.Save(ex, f.teacher, audit, func(name, _ string, data []byte) error { return outFolder(f.out).WriteFile(name, data) })
 	if err != nil {
 		return err
 	}
@@ -128,29 +126,6 @@ func (f radcotBuildFlags) audit(b *radcot.Built) (*radcot.Audit, error) {
 		return radcot.LabelMarks(labels)
 	})
 	return &audit, nil
-}
-
-// writeRadcot writes every file of a construction.
-func writeRadcot(out outFolder, b *radcot.Built, ex *radcot.Exclusions, teacher string, audit *radcot.Audit) (radcot.Datasheet, error) {
-	ledger, err := b.Ledger.Encode()
-	if err != nil {
-		return radcot.Datasheet{}, err
-	}
-	sheet := b.Datasheet(artifacts.Sum(ledger), ex, teacher, audit)
-	text, err := json.MarshalIndent(sheet, "", "  ")
-	if err != nil {
-		return sheet, err
-	}
-	failed := []error{out.WriteFile(radcotLedger, ledger), out.WriteFile(radcotSheet, append(text, '\n'))}
-	for _, f := range b.Files(sheet, radcot.StorePath) {
-		var buf bytes.Buffer
-		err := f.Write(&buf)
-		if err == nil {
-			err = out.WriteFile(f.Name, buf.Bytes())
-		}
-		failed = append(failed, err)
-	}
-	return sheet, errors.Join(failed...)
 }
 
 // showSheet prints a datasheet and says what it lacks.

@@ -3,10 +3,13 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"cxrepro/internal/cxr"
 )
 
 // radcotOf runs a subcommand of `xragent radcot`.
@@ -31,6 +34,9 @@ func TestRadcotDraw(t *testing.T) {
 	}
 	args := []string{"draw", "--spec", at("spec.yaml"), "--json"}
 	for _, name := range radcotData {
+		if name == "items" {
+			continue // a list of one's own
+		}
 		args = append(args, "--data", name+"="+at("s/"+name))
 	}
 	var digests [2]string
@@ -86,5 +92,62 @@ func TestRadcotDraw(t *testing.T) {
 		if code, _, errs := radcotOf(t, args...); code != exitUsage || !strings.Contains(errs, says) {
 			t.Errorf("%v: exit %d: %s", args, code, errs)
 		}
+	}
+}
+
+// TestRadcotDrawItems draws binary questions out of a list: what is no yes/no question and what has no
+// picture is counted, a line that is no item is refused by its number, and nobody guesses whose data
+// they are.
+func TestRadcotDrawItems(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	if code, _, errs := radcotOf(t, "fixture", "--out", at("s"), "--studies", "2", "--slake", "2", "--openi", "70", "--long", "160"); code != exitOK {
+		t.Fatalf("fixture: exit %d: %s", code, errs)
+	}
+	write := func(name, text string) {
+		if err := os.WriteFile(at(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("spec.yaml", "waiver: a fixture\nbinary: items\namounts:\n  report: {draw: 0, want: 0}\n  mcq: {draw: 0, want: 0}\n  mcq_rl: {draw: 0, want: 0}\n"+
+		"  closed: {draw: 0, want: 0}\n  binary: {draw: 3, want: 2}\n")
+	if err := os.MkdirAll(at("list"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	lines := ""
+	for i := range 3 {
+		m := cxr.NewImage(40+i, 30)
+		m.Pix[7] = byte(i + 1)
+		png, err := cxr.EncodePNG(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(fmt.Sprintf("list/%d.png", i), string(png))
+		lines += fmt.Sprintf(`{"id":"ours/%d","question":{"type":"yesno","text":"Is there an effusion?","key":"Yes"},"pictures":[{"path":"%d.png"}]}`+"\n", i, i)
+	}
+	lines += `{"id":"ours/3","question":{"type":"closed","text":"Where?","key":"left"},"pictures":[{"path":"0.png"}]}` + "\n"
+	lines += `{"id":"ours/4","question":{"type":"yesno","text":"Is it large?","key":"No"},"pictures":[{"path":"gone.png"}]}` + "\n"
+	write("list/items.jsonl", lines)
+	args := []string{"draw", "--spec", at("spec.yaml"), "--json", "--data", "chexbench=" + at("s/chexbench"), "--data", "items=" + at("list"), "--out", at("set")}
+	if code, _, errs := radcotOf(t, args...); code != exitUsage || !strings.Contains(errs, "--items-data-use") {
+		t.Errorf("without a class: exit %d: %s", code, errs)
+	}
+	args = append(args, "--items-data-use", "public")
+	code, out, errs := radcotOf(t, args...)
+	var got struct {
+		Parts map[string]int
+		Use   string `json:"data_use"`
+	}
+	if err := json.Unmarshal([]byte(out), &got); code != exitOK || err != nil || got.Parts["binary"] != 3 || got.Use != "public" {
+		t.Fatalf("draw: exit %d, %s, %s", code, out, errs)
+	}
+	for _, want := range []string{"items/not_yes_or_no", "items/picture_missing"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%s is not among what was left out: %s", want, out)
+		}
+	}
+	write("list/items.jsonl", lines+`{"id":"ours/5","question":{"type":"yesno","text":"?","key":"perhaps"},"pictures":[{"path":"0.png"}]}`+"\n")
+	if code, _, errs := radcotOf(t, args...); code != exitFailed || !strings.Contains(errs, "items.jsonl line 6") {
+		t.Errorf("a bad line: exit %d: %s", code, errs)
 	}
 }

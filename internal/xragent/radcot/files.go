@@ -20,6 +20,8 @@ type File struct {
 
 // Names of the files that are no corpus.
 const (
+	LedgerFile        = "ledger.json"
+	DatasheetFile     = "datasheet.json"
 	ExamplesFile      = "examples.jsonl"
 	DatasheetTextFile = "datasheet.md"
 )
@@ -44,6 +46,37 @@ func (b *Built) Files(sheet Datasheet, paths Paths) []File {
 		}
 	}
 	return out
+}
+
+// Save hands out everything that a construction comes to, file by file: the ledger, the datasheet,
+// and [Built.Files].
+func (b *Built) Save(ex *Exclusions, teacher string, audit *Audit, put func(name, mediaType string, data []byte) error) (Datasheet, error) {
+	ledger, err := b.Ledger.Encode()
+	if err != nil {
+		return Datasheet{}, err
+	}
+	sheet := b.Datasheet(artifacts.Sum(ledger), ex, teacher, audit)
+	text, err := json.MarshalIndent(sheet, "", "  ")
+	if err != nil {
+		return sheet, err
+	}
+	if err := put(LedgerFile, "application/json", ledger); err != nil {
+		return sheet, err
+	}
+	if err := put(DatasheetFile, "application/json", append(text, '\n')); err != nil {
+		return sheet, err
+	}
+	for _, f := range b.Files(sheet, StorePath) {
+		var buf bytes.Buffer
+		err := f.Write(&buf)
+		if err == nil {
+			err = put(f.Name, f.MediaType, buf.Bytes())
+		}
+		if err != nil {
+			return sheet, err
+		}
+	}
+	return sheet, nil
 }
 
 func (b *Built) writeExamples(w io.Writer) error {

@@ -23,9 +23,11 @@ type Sources struct {
 	// OpenI holds the reports and, there or in NLMCXR_png/, the pictures; RadReStruct the
 	// questions about them.
 	OpenI, RadReStruct fs.FS
-	// Items are questions for binary: items; ItemsUse is their class.
-	Items    []xragent.Item
-	ItemsUse datause.Class
+	// Items are questions for binary: items; ItemsUse is their class, ItemsFolder has their
+	// pictures, or is nil where nobody looks yet.
+	Items       []xragent.Item
+	ItemsUse    datause.Class
+	ItemsFolder fs.FS
 }
 
 // Pool is what may be drawn, and what was left out.

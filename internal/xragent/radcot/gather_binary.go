@@ -146,7 +146,7 @@ func (g *gathering) items() error {
 		}
 		question := i.Question
 		c := Candidate{Source: SourceItems, DataUse: g.src.ItemsUse, Group: "items/" + i.Source + "/" + group, Picture: i.Pictures[0], Question: &question}
-		if err := g.enter(&g.pool.Binary, nil, c); err != nil {
+		if err := g.enter(&g.pool.Binary, g.src.ItemsFolder, c); err != nil {
 			return err
 		}
 	}
