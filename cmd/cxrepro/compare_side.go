@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"cxrepro/activities"
@@ -59,6 +60,9 @@ func (s *archive) side(ctx context.Context, r *contract.Receipt) (*compare.Side,
 		}
 		out.Windows = func(ctx context.Context, fn func(compare.Window) error) error { return s.windows(ctx, r, fn) }
 	}
+	if len(r.RolloutSets) > 0 {
+		return out, s.agent(ctx, r, out)
+	}
 	if r.Tables.IsZero() {
 		if r.Benchmark.IsZero() {
 			return out, nil
@@ -74,6 +78,38 @@ func (s *archive) side(ctx context.Context, r *contract.Receipt) (*compare.Side,
 	out.Pages, out.Answer = e.pages, e.answer
 	out.Calls = s.calls(e, out.Plan)
 	return out, nil
+}
+
+// agent opens what an agent was asked and did.
+func (s *archive) agent(ctx context.Context, r *contract.Receipt, out *compare.Side) error {
+	g := &compare.Agent{Sets: make([]contract.RolloutSetDoc, len(r.RolloutSets))}
+	out.Agent = g
+	err := errors.Join(readJSON(ctx, s.store, r.Questions, &g.Questions), readJSON(ctx, s.store, r.AgentTables, &g.Tables))
+	for i, ref := range r.RolloutSets {
+		err = errors.Join(err, readJSON(ctx, s.store, ref, &g.Sets[i]))
+	}
+	g.Rollouts = func(set int, fn func(*contract.RolloutsDoc) error) error {
+		return eachRolloutPage(ctx, s.store, g.Sets[set].Pages, fn)
+	}
+	return err
+}
+
+// eachRolloutPage reads the pages of a set of rollouts.
+func eachRolloutPage(ctx context.Context, store *artifacts.Repository, pages artifacts.Ref, fn func(*contract.RolloutsDoc) error) error {
+	var packed contract.Packed
+	if err := readJSON(ctx, store, pages, &packed); err != nil {
+		return err
+	}
+	for _, item := range packed.Items {
+		var page contract.RolloutsDoc
+		if err := readJSON(ctx, store, item.Ref, &page); err != nil {
+			return err
+		}
+		if err := fn(&page); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // windows reads the windows of a data set, and rows when they are asked for.

@@ -106,6 +106,23 @@ func fitEndpoint(e *endpoint.Card, card *experiments.ModelCard, class datause.Cl
 	return reachable("endpoint "+e.Name, e.CredentialEnv, e.Attestation, class)
 }
 
+// mayReceive refuses a plan one of whose cards is served where its data may not go.
+func mayReceive(p *experiments.Plan, set *endpoint.Set) error {
+	class, err := datause.Parse(p.Spec.Dataset.DataUse)
+	if err != nil {
+		return usageError("correct dataset.data_use", "%v", err)
+	}
+	for _, card := range modelCards(p) {
+		if e, _ := set.For(card.Name); e != nil {
+			// A plan sends nothing, so that it needs no credential.
+			if err := reachable("endpoint "+e.Name, "", e.Attestation, class); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // strangers names what endpoints serve that the plan does not ask: a missing model is often one
 // of them, mistyped.
 func strangers(p *experiments.Plan, served *endpoint.Set) string {

@@ -90,4 +90,18 @@ func TestPlanAgent(t *testing.T) {
 		t.Fatalf("run: exit %d\n%s", code, talk)
 	}
 	agrees(other, file, "model policy greedy run", "tool needed", "tool run", "tabulate-agent run", "calls run", "steps run")
+	agentDiff(t, b, first, other)
+}
+
+// agentDiff lays two agents side by side that differ in the gate alone.
+func agentDiff(t *testing.T, b *bench, first, other *contract.Receipt) {
+	t.Helper()
+	code, out, talk := b.ask("diff", first.Reproduction, first.Reproduction)
+	if code != exitOK || !strings.HasPrefix(out, "equal: ") || !strings.Contains(out, "questions    the same 8") {
+		t.Errorf("diff with itself: exit %d\n%s%s", code, out, talk)
+	}
+	code, out, talk = b.ask("diff", first.Reproduction, other.Reproduction)
+	if code > exitFailed || !strings.Contains(out, "they part first at measure-picture") || !strings.Contains(out, "agent.profile") {
+		t.Errorf("diff of two gates: exit %d\n%s%s", code, out, talk)
+	}
 }

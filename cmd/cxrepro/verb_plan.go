@@ -277,6 +277,9 @@ func (w *forecaster) prices() (func(string) ledger.Price, error) {
 	if err != nil {
 		return nil, usageError("docs/endpoints.md describes the file", "--endpoints: %v", err)
 	}
+	if err := mayReceive(w.planned.doc, set); err != nil {
+		return nil, err
+	}
 	return func(card string) ledger.Price {
 		if e, _ := set.For(card); e != nil && e.Price != nil {
 			return *e.Price

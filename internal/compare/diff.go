@@ -59,7 +59,7 @@ func Compare(ctx context.Context, a, b *Side, o Options) (*Diff, error) {
 		Format: DiffFormat, A: head(a), B: head(b), Spec: []provenance.Difference{}, Code: []Made{}, Environment: []Made{},
 		Steps: []StepState{}, Cells: []Cell{}, Unpaired: []string{}, Flips: []Flip{},
 	}}
-	for _, part := range []func() error{c.spec, c.images, c.findings, c.benchmark, c.evaluations, c.results, c.made} {
+	for _, part := range []func() error{c.spec, c.images, c.findings, c.benchmark, c.evaluations, c.results, c.agents, c.made} {
 		if err := part(); err != nil {
 			return nil, err
 		}

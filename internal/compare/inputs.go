@@ -23,10 +23,16 @@ type Inputs struct {
 	OnlyCasesB  []string `json:"only_cases_b,omitempty"`
 	// Changed are cases of both sides whose questions or pictures differ, with A's number.
 	Changed []string `json:"changed_cases,omitempty"`
+	// Of an agent: its questions, by A's number; changed ones ask something else.
+	SameQuestions    bool     `json:"same_questions"`
+	Questions        [2]int   `json:"questions"`
+	OnlyQuestionsA   []string `json:"only_questions_a,omitempty"`
+	OnlyQuestionsB   []string `json:"only_questions_b,omitempty"`
+	ChangedQuestions []string `json:"changed_questions,omitempty"`
 }
 
 func (i Inputs) differ() bool {
-	return len(i.OnlyImagesA)+len(i.OnlyImagesB)+len(i.OnlyCasesA)+len(i.OnlyCasesB) > 0
+	return len(i.OnlyImagesA)+len(i.OnlyImagesB)+len(i.OnlyCasesA)+len(i.OnlyCasesB)+len(i.OnlyQuestionsA)+len(i.OnlyQuestionsB) > 0
 }
 
 // images reads the windows of both sides and pairs their images.

@@ -15,7 +15,8 @@ const StepScore = "score"
 // stepOrder is the order of the pipeline.
 var stepOrder = []string{
 	contract.StepPixelFacts, contract.StepSegment, contract.StepImportMasks, contract.StepAssess, contract.StepSummarise,
-	contract.StepDrawCases, contract.StepBuildCase, contract.StepImportCase, contract.StepCall, StepScore, contract.StepTabulate,
+	contract.StepDrawCases, contract.StepBuildCase, contract.StepImportCase, contract.StepMeasure, contract.StepCall,
+	contract.StepTool, StepScore, contract.StepTabulate, contract.StepTabulateAgent,
 }
 
 // StepState says how far two sides agree in one step.

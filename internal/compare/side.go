@@ -22,6 +22,8 @@ type Side struct {
 	Benchmark   *contract.Benchmark
 	Tables      *contract.EvaluationSummary
 	Evaluations []contract.EvaluationDoc
+	// Agent is what an agent was asked and did; nil without one.
+	Agent *Agent
 	Source
 }
 

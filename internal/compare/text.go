@@ -134,10 +134,11 @@ func (d *Diff) inputsText(b *strings.Builder) {
 		}
 		b.WriteByte('\n')
 	}
-	if in.Images[0]+in.Images[1]+in.Cases[0]+in.Cases[1] > 0 {
+	if in.Images[0]+in.Images[1]+in.Cases[0]+in.Cases[1]+in.Questions[0]+in.Questions[1] > 0 {
 		b.WriteByte('\n')
 	}
 	line("images", in.SameImages, in.Images, in.OnlyImagesA, in.OnlyImagesB)
+	line("questions", in.SameQuestions, in.Questions, in.OnlyQuestionsA, in.OnlyQuestionsB, in.ChangedQuestions)
 	line("cases", in.SameCases, in.Cases, in.OnlyCasesA, in.OnlyCasesB, in.Changed)
 }
 
@@ -200,7 +201,7 @@ func (d *Diff) cellsText(b *strings.Builder) error {
 		Title: fmt.Sprintf("figures: %s of %s differ", report.Number(len(d.Cells)), report.Number(d.Compared)),
 		Columns: []report.Column{{Name: "of"}, {Name: "row"}, {Name: "column"}, {Name: "A", Right: true}, {Name: "k/n", Right: true},
 			{Name: "B", Right: true}, {Name: "k/n", Right: true}, {Name: "same cases, paired"}},
-		Notes: []string{"k/n: cases, stages or tasks, as the formula counts. A : B are cases that are yes, or more, on one side only: exact McNemar for shares, sign test for depths, " +
+		Notes: []string{"k/n: cases, questions, stages or tasks, as the formula counts. A : B are cases that are yes, or more, on one side only: exact McNemar for shares, sign test for depths and rewards, " +
 			"95 % paired bootstrap over cases for means of tasks. No test looks at several figures at once."},
 	}
 	for i, c := range d.Cells {
@@ -238,6 +239,9 @@ func (d *Diff) flipsText(b *strings.Builder, transcripts bool) {
 			of += ", "
 		}
 		number := fmt.Sprintf("case %d", f.Case)
+		if f.Of != "" && f.Path == "" {
+			number = fmt.Sprintf("question %d", f.Case)
+		}
 		if f.Of != "" && f.CaseB != f.Case {
 			number += fmt.Sprintf(" (B: %d)", f.CaseB)
 		}
