@@ -10,8 +10,8 @@ import (
 )
 
 // Account compares what the receipt counts and is called with what follows from the plan, the
-// data set and its tables, the dialogues and the accounts of calls: names, rules, class, images,
-// dialogues, calls, tokens and cost. Steps, times and workers follow from nothing that is kept.
+// data set and its tables, the dialogues or rollouts and the accounts of calls: names, rules,
+// class, images, dialogues, rollouts, calls, tokens and cost. Steps, times and workers follow from nothing that is kept.
 //
 // What is not there leaves its part open; open names those parts.
 func (u *Audit) Account(ctx context.Context) (found []Difference, open []string, err error) {
@@ -29,6 +29,7 @@ func (u *Audit) Account(ctx context.Context) (found []Difference, open []string,
 			to.Images.Filtered, to.Images.Quarantined = emptyNotNil(from.Images.Filtered), emptyNotNil(from.Images.Quarantined)
 		}},
 		{"dialogues", u.dialogues, func(to, from *contract.Receipt) { to.Dialogues = from.Dialogues }},
+		{"rollouts", u.rollouts, func(to, from *contract.Receipt) { to.Rollouts = from.Rollouts }},
 		{"calls, tokens and cost", u.calls, func(to, from *contract.Receipt) { to.Calls, to.Tokens, to.Cost = from.Calls, from.Tokens, from.Cost }},
 	} {
 		var recorded, want contract.Receipt
@@ -84,6 +85,10 @@ func (u *Audit) names(_ context.Context, r *contract.Receipt) error {
 // images counts those of the data set, and of the tables of the findings. A reproduction without
 // findings has none.
 func (u *Audit) images(ctx context.Context, r *contract.Receipt) error {
+	if len(u.r.RolloutSets) > 0 {
+		r.Images = contract.ReceiptImages{Filtered: []contract.Count{}, Quarantined: []contract.Count{}} // pictures of questions are not filtered
+		return nil
+	}
 	if u.r.Summary.IsZero() {
 		return nil
 	}
@@ -129,19 +134,54 @@ func (u *Audit) dialogues(ctx context.Context, r *contract.Receipt) error {
 			}
 		}
 	}
-	for i, ref := range u.r.Accounts {
-		err := eachPacked(ctx, u.a.opts.Store, ref, func(doc *contract.CallsDoc) error {
-			for _, c := range doc.Calls {
-				t.Calls = contract.AddCount(t.Calls, c.Count.Kind, c.Times)
+	var err error
+	t.Calls, err = u.needed(ctx, u.r.Accounts)
+	r.Dialogues = t
+	return err
+}
+
+// rollouts counts them on their pages, and the calls that they need by the accounts.
+func (u *Audit) rollouts(ctx context.Context, r *contract.Receipt) (err error) {
+	if len(u.r.RolloutSets) == 0 {
+		r.Rollouts = nil
+		return nil
+	}
+	t := &contract.RolloutTotals{}
+	for i := range u.r.RolloutSets {
+		doc, err := u.rolloutSet(ctx, i)
+		if err != nil {
+			return err
+		}
+		err = eachPacked(ctx, u.a.opts.Store, doc.Pages, func(page *contract.RolloutsDoc) error {
+			for k := range page.Rollouts {
+				countRollout(t, &page.Rollouts[k])
 			}
 			return nil
 		})
 		if err != nil {
-			return fmt.Errorf("account %d: %w", i, err)
+			return fmt.Errorf("pages of the rollouts of %s: %w", doc.Set.Name, err)
 		}
 	}
-	r.Dialogues = t
-	return nil
+	// The account of a training stands behind those of the sets.
+	t.Calls, err = u.needed(ctx, u.r.Accounts[:min(len(u.r.RolloutSets), len(u.r.Accounts))])
+	r.Rollouts = t
+	return err
+}
+
+// needed counts the calls of accounts by kind, shared ones each time.
+func (u *Audit) needed(ctx context.Context, accounts []artifacts.Ref) (calls []contract.Count, err error) {
+	for i, ref := range accounts {
+		err := eachPacked(ctx, u.a.opts.Store, ref, func(doc *contract.CallsDoc) error {
+			for _, c := range doc.Calls {
+				calls = contract.AddCount(calls, c.Count.Kind, c.Times)
+			}
+			return nil
+		})
+		if err != nil {
+			return calls, fmt.Errorf("account %d: %w", i, err)
+		}
+	}
+	return calls, nil
 }
 
 // calls sums the accounts.

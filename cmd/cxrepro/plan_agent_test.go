@@ -3,11 +3,18 @@ package main
 import (
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"cxrepro/activities"
+	"cxrepro/artifacts"
+	"cxrepro/artifacts/dirstore"
+	"cxrepro/artifacts/localhost"
 	"cxrepro/internal/contract"
 	forecast "cxrepro/internal/plan"
+	"cxrepro/internal/verify"
 )
 
 // TestPlanAgent: what a plan says of an agent's reproduction comes so: of the first run between the
@@ -91,6 +98,7 @@ func TestPlanAgent(t *testing.T) {
 	}
 	agrees(other, file, "model policy greedy run", "tool needed", "tool run", "tabulate-agent run", "calls run", "steps run")
 	agentDiff(t, b, first, other)
+	agentTampered(t, b, first)
 }
 
 // agentDiff lays two agents side by side that differ in the gate alone.
@@ -103,5 +111,58 @@ func agentDiff(t *testing.T, b *bench, first, other *contract.Receipt) {
 	code, out, talk = b.ask("diff", first.Reproduction, other.Reproduction)
 	if code > exitFailed || !strings.Contains(out, "they part first at measure-picture") || !strings.Contains(out, "agent.profile") {
 		t.Errorf("diff of two gates: exit %d\n%s%s", code, out, talk)
+	}
+}
+
+// agentTampered writes receipts that contradict what they name: verification says where, also where
+// a document that is there cannot be what it should be.
+func agentTampered(t *testing.T, b *bench, r *contract.Receipt) {
+	t.Helper()
+	bucket, err := dirstore.Open(filepath.Join(b.state, "store"), dirstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := artifacts.New(bucket, artifacts.Options{Host: localhost.New()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	acts, err := activities.New(activities.Options{Store: store, Owner: artifacts.Owner{Worker: "test"}, Now: time.Now, ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name   string
+		change func(r *contract.Receipt)
+		want   string
+	}{
+		{"nothing", func(*contract.Receipt) {}, ""},
+		{"a count of rollouts", func(r *contract.Receipt) { r.Rollouts.Done, r.Rollouts.Undetermined = 23, 1 }, "the receipt: rollouts"},
+		{"calls", func(r *contract.Receipt) { r.Calls.Attempts++ }, "the receipt: calls, tokens and cost"},
+		{"a set in another's place", func(r *contract.Receipt) { r.RolloutSets[0] = r.RolloutSets[1] }, "a recorded document"},
+		{"a set that is none", func(r *contract.Receipt) { r.RolloutSets[2] = r.Plan }, "a recorded document"},
+	} {
+		changed := *r
+		rollouts, calls := *r.Rollouts, *r.Calls
+		changed.Rollouts, changed.Calls, changed.RolloutSets = &rollouts, &calls, slices.Clone(r.RolloutSets)
+		c.change(&changed)
+		text, err := artifacts.Canonical(changed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ref, err := store.Put(t.Context(), text, contract.ReceiptMediaType)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := verify.Run(t.Context(), verify.Options{Store: store, Activities: acts, Receipt: ref, Level: verify.Images})
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		what := ""
+		for _, f := range got.Faults {
+			what += f.What + "; "
+		}
+		if (c.want == "") != (what == "") || !strings.Contains(what, c.want) {
+			t.Errorf("%s: faults %+v, want %q", c.name, got.Faults, c.want)
+		}
 	}
 }

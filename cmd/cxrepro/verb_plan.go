@@ -166,6 +166,10 @@ func (w *forecaster) open(ctx context.Context, file string) (err error) {
 		return usageError("`cxrepro xragent radcot run` asks nothing twice; --budget bounds what it pays",
 			"spec %s builds training examples: what it will ask follows from what the teacher answers, and is not foretold", w.planned.spec.Name)
 	}
+	if w.planned.spec.Training != nil {
+		return usageError("plan the spec without its training section for what is judged; --budget bounds what a run pays",
+			"spec %s trains: what it will ask follows from what the policy learns, and is not foretold", w.planned.spec.Name)
+	}
 	w.index = a.index(w.store)
 	return nil
 }
