@@ -125,7 +125,7 @@ func (a *Activities) job(ctx context.Context, in contract.TrainSegmentInput, run
 	j := &trainer.Job{
 		Folder: t.folder(in.Run.Run), Spec: spec, Recipe: recipe, Environment: t.Environment, Secrets: t.Secrets,
 		Segment: trainer.Segment{Run: in.Run.Run, From: in.From, To: in.To, Weights: in.Weights},
-		Values:  trainer.Values{"token": "", "reward_url": "", "observations_url": ""},
+		Values:  trainer.Values{"token": "", "reward_url": "", "observations_url": "", "cache": filepath.Join(t.Work, "cache")},
 	}
 	for name, value := range t.Values {
 		j.Values[name] = value

@@ -43,7 +43,10 @@ const trainWorkerEnv = "CXREPRO_TRAIN_WORKER"
 
 // trainWorkerOptions are how it is started.
 type trainWorkerOptions struct {
-	Address, Namespace, Store, Folder, Recipes, Python, Policy, How, Fault string
+	Address, Namespace, Queue, Store, Folder, Recipes, Python, Policy, How, Fault string
+
+	// Poll is the time between two looks at the trainer.
+	Poll time.Duration
 }
 
 // trainWorker serves until its standard input closes, or until a fault point kills it.
@@ -94,12 +97,12 @@ func (o trainWorkerOptions) serve() error {
 		return err
 	}
 	w, err := Start(Options{
-		Log: slog.New(slog.NewTextHandler(log, nil)), Client: conn.Client, Store: store, Name: fmt.Sprintf("trainer:%d", os.Getpid()), Queue: "train", NoGPU: true, CPUSlots: 4,
+		Log: slog.New(slog.NewTextHandler(log, nil)), Client: conn.Client, Store: store, Name: fmt.Sprintf("trainer:%d", os.Getpid()), Queue: o.Queue, NoGPU: true, CPUSlots: 4,
 		Cache: filepath.Join(o.Folder, "cache"), Endpoints: endpoints, Lease: 2 * time.Second, Stop: 5 * time.Second, Fault: fault,
 		Training: &activities.Training{
 			Work: filepath.Join(o.Folder, "work"), Recipes: o.Recipes, Values: trainer.Values{"how": o.How, "every": "1", "python": o.Python}, Environment: child,
-			Server: &trainer.Server{Address: o.Policy, Log: filepath.Join(o.Folder, "server.log"), State: filepath.Join(o.Folder, "server.json"), Values: trainer.Values{"python": o.Python}, Environment: append(child, trainertest.Env+"=honest")},
-			Watch:  trainer.Options{Poll: 10 * time.Millisecond, Stall: 30 * time.Second},
+			Server: &trainer.Server{Address: o.Policy, Log: filepath.Join(o.Folder, "server.log"), State: filepath.Join(o.Folder, "work", "server.json"), Values: trainer.Values{"python": o.Python}, Environment: append(child, trainertest.Env+"=honest")},
+			Watch:  trainer.Options{Poll: o.Poll, Stall: 30 * time.Second},
 		},
 	})
 	if err != nil {
@@ -141,7 +144,7 @@ const (
 func newTrainLab(t *testing.T, conn *temporalconn.Conn, name string, rounds int) *trainLab {
 	t.Helper()
 	l := &trainLab{T: t, conn: conn, rounds: rounds}
-	l.o = trainWorkerOptions{Address: conn.Address, Namespace: conn.Namespace, Store: t.TempDir(), Folder: t.TempDir(), How: "honest", Policy: freeAddress(t)}
+	l.o = trainWorkerOptions{Address: conn.Address, Namespace: conn.Namespace, Queue: name, Store: t.TempDir(), Folder: t.TempDir(), How: "honest", Policy: freeAddress(t), Poll: 10 * time.Millisecond}
 	var err error
 	if l.store, err = openDir(l.o.Store); err != nil {
 		t.Fatal(err)
@@ -159,13 +162,37 @@ func newTrainLab(t *testing.T, conn *temporalconn.Conn, name string, rounds int)
 	return l
 }
 
+// twin is the same training, which nobody has begun, under another name: on a store, a folder and
+// queues of its own.
+func (l *trainLab) twin(name string) *trainLab {
+	l.Helper()
+	out := *l
+	out.o.Queue, out.o.Store, out.o.Folder, out.o.Policy = name, l.TempDir(), l.TempDir(), freeAddress(l.T)
+	if err := os.CopyFS(out.o.Store, os.DirFS(l.o.Store)); err != nil {
+		l.Fatal(err)
+	}
+	var err error
+	if out.store, err = openDir(out.o.Store); err != nil {
+		l.Fatal(err)
+	}
+	out.in.Common.Spec, out.in.Common.Queue = name, name
+	return &out
+}
+
+// with is the training as part of a subtest.
+func (l *trainLab) with(t *testing.T) *trainLab {
+	out := *l
+	out.T = t
+	return &out
+}
+
 // input is what starts a training.
 func (l *trainLab) input(name string, t contract.Training) contract.TrainInput {
 	tuning := contract.DefaultTuning()
 	tuning.Heartbeat, tuning.Retry, tuning.RetryMax, tuning.Events = 2*time.Second, 100*time.Millisecond, time.Second, 300
 	tuning.Calls.Open, tuning.Calls.Heartbeat = labOpen, 2*time.Second
 	return contract.TrainInput{
-		Common:   contract.Common{Plan: ref("plan"), Spec: name, Paper: "a training", DataUse: "synthetic", Queue: "train", Tuning: tuning},
+		Common:   contract.Common{Plan: ref("plan"), Spec: name, Paper: "a training", DataUse: "synthetic", Queue: l.o.Queue, Tuning: tuning},
 		Training: l.put(t, contract.TrainingMediaType), Runs: len(t.Runs), Reproduction: "r-train",
 	}
 }
@@ -260,9 +287,9 @@ type trainKill struct{ fault, how string }
 // killed by it; the last has none.
 func (l *trainLab) run(kills ...trainKill) contract.TrainResult {
 	l.Helper()
-	ctx, cancel := context.WithTimeout(l.Context(), 4*time.Minute)
+	ctx, cancel := context.WithTimeout(l.Context(), 15*time.Minute)
 	defer cancel()
-	run, err := l.conn.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "train/" + l.in.Common.Spec, TaskQueue: contract.QueueCPU("train")}, contract.Train.Name, l.in)
+	run, err := l.conn.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "train/" + l.in.Common.Spec, TaskQueue: contract.QueueCPU(l.o.Queue)}, contract.Train.Name, l.in)
 	if err != nil {
 		l.Fatal(err)
 	}
@@ -369,7 +396,7 @@ func (l *trainLab) fails() string {
 	l.Helper()
 	ctx, cancel := context.WithTimeout(l.Context(), 2*time.Minute)
 	defer cancel()
-	run, err := l.conn.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "train/" + l.in.Common.Spec, TaskQueue: contract.QueueCPU("train")}, contract.Train.Name, l.in)
+	run, err := l.conn.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "train/" + l.in.Common.Spec, TaskQueue: contract.QueueCPU(l.o.Queue)}, contract.Train.Name, l.in)
 	if err != nil {
 		l.Fatal(err)
 	}

@@ -33,15 +33,22 @@ func TestTrainTiny(t *testing.T) {
 	conn := server(t)
 	python := resolvetest.Python(t).Path
 	calm := newTinyTrainLab(t, conn, "tiny-calm", python, rounds)
+	killed := calm.twin("tiny-killed")
 	began := time.Now()
-	want := calm.run()
-	t.Logf("SFT and %d rounds: %v; weights %s", rounds, time.Since(began).Round(time.Second), want.Weights.Short())
+	var want, got contract.TrainResult
+	t.Run("both", func(t *testing.T) {
+		t.Run("calm", func(t *testing.T) { t.Parallel(); want = calm.with(t).run() })
+		t.Run("killed", func(t *testing.T) {
+			t.Parallel()
+			got = killed.with(t).run(trainKill{fault: "in-update:8"}, trainKill{fault: "after-call-commit:40"})
+		})
+	})
+	t.Logf("SFT and %d rounds, twice side by side: %v; weights %s", rounds, time.Since(began).Round(time.Second), want.Weights.Short())
 	lineage, calls := calm.records()
 	for _, r := range calm.rewards() {
 		t.Logf("step %3d: mean reward %.3f, %d right, %d calls, %d malformed, %d of %d groups degenerate", r.Step, r.Rewards.Mean, r.Rewards.Correct, r.Rewards.Calls, r.Rewards.Malformed, r.Rewards.Degenerate, r.Rewards.Groups)
 	}
-	l := newTinyTrainLab(t, conn, "tiny-killed", python, rounds)
-	got := l.run(trainKill{fault: "in-update:8"}, trainKill{fault: "after-call-commit:40"})
+	l := killed
 	if same, made := l.records(); got.Weights != want.Weights || same != lineage || made != calls {
 		t.Errorf("killed: weights %s, records %s, %d calls; undisturbed %s, %s, %d", got.Weights.Short(), same.Short(), made, want.Weights.Short(), lineage.Short(), calls)
 	}
@@ -91,6 +98,7 @@ func newTinyTrainLab(t *testing.T, conn *temporalconn.Conn, name, python string,
 		t.Fatal(err)
 	}
 	l.in = l.input(name, tr)
+	l.o.Poll = 50 * time.Millisecond
 	l.in.Common.Tuning.Calls.Open, l.in.Common.Tuning.Heartbeat, l.in.Common.Tuning.Calls.Heartbeat = 8, 10*time.Second, 10*time.Second
 	return l
 }

@@ -41,7 +41,7 @@ func TestRecipes(t *testing.T) {
 		for _, stage := range stages {
 			s := trainer.Spec{Trainer: name, Mode: trainer.TrainerDriven, Stage: stage, Steps: 300, Group: 4, Updates: 2, SaveEvery: 10, GPUs: 4, Hyper: hyper,
 				Reward: artifacts.Sum([]byte("reward"))}
-			v := trainer.Values{"run": "/runs/one", "checkpoints": "/runs/one/checkpoints", "python": "python3", "base": "/models/base", "attempt": "1", "token": "t",
+			v := trainer.Values{"run": "/runs/one", "checkpoints": "/runs/one/checkpoints", "python": "python3", "base": "/models/base", "cache": "/runs/cache", "attempt": "1", "token": "t",
 				"reward_url": "http://127.0.0.1:1/v1/rewards", "observations_url": "http://127.0.0.1:1/v1/observations", "rollout_url": "http://127.0.0.1:2"}
 			g := trainer.Segment{To: 300, Batch: "batches/step-000001.jsonl"}
 			fresh, env, err := r.Argv(s, g, v, "")

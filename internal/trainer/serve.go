@@ -31,7 +31,8 @@ exec "$@" 3<&- </dev/null`
 type Server struct {
 	// Address is host:port; its owner wrote it into the endpoint card of the policy.
 	Address string
-	// Log is the file that it talks to, State the file that remembers what it serves.
+	// Log is the file that it talks to, State the file that remembers what it serves. The folder
+	// cache beside State is its {cache}, unless Values name another.
 	Log, State string
 	// Patience bounds how long a start may take. Default 2 minutes.
 	Patience time.Duration
@@ -184,7 +185,8 @@ func (s *Server) start() error {
 	if !ok || r.Serve == nil {
 		return fmt.Errorf("address %q of the policy's server is not host:port, or trainer %s serves nothing", s.Address, r.Trainer)
 	}
-	all := Values{"recipe": r.folder, "port": port, "weights": s.now.Weights, "checkpoint": s.now.Folders[len(s.now.Folders)-1]}
+	all := Values{"recipe": r.folder, "port": port, "weights": s.now.Weights, "checkpoint": s.now.Folders[len(s.now.Folders)-1],
+		"cache": filepath.Join(filepath.Dir(s.State), "cache")}
 	for name, value := range s.Values {
 		all[name] = value
 	}

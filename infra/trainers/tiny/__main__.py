@@ -28,6 +28,7 @@ def main():
         v.add_argument("--run", required=True, help="folder of the run: plan.json, schedule.jsonl, ...")
         v.add_argument("--from", dest="start", required=True, help="checkpoint to go on from")
         v.add_argument("--attempt", type=int, default=1)
+        v.add_argument("--thumbs", help="folder that keeps pictures as the policy sees them (default: RUN/thumbs)")
         if name == "update":
             v.add_argument("--batch", required=True, help="scored samples of one step")
             v.add_argument("--reference", help="checkpoint that the policy is kept near, if the plan names a reference")

@@ -48,8 +48,8 @@ class Adam:
 class Reader:
     """Examples and samples as sequences."""
 
-    def __init__(self, run):
-        self.run, self.eye = Path(run), picture.Eye(Path(run) / "thumbs")
+    def __init__(self, run, thumbs):
+        self.run, self.eye = Path(run), picture.Eye(thumbs or Path(run) / "thumbs")
 
     def sequence(self, line):
         messages, images = [dict(m, parts=words.parts(m["content"])) for m in line["messages"]], line.get("images") or []
@@ -63,7 +63,7 @@ def sft(a):
     plan = files.Plan(a.run, "sft", SFT)
     start = files.Checkpoint(a.start)
     step, count, moments = plan.begin(start)
-    reader, last = Reader(a.run), plan.plan["to_step"]
+    reader, last = Reader(a.run, a.thumbs), plan.plan["to_step"]
     lines = {e["id"]: e for e in files.read_lines(a.data or plan.run / "examples.jsonl")}
     cache, adam, parent = {}, Adam(start.weights, moments, count), start.digest
     while step < last:
@@ -94,7 +94,7 @@ def update(a):
     step += 1
     lines = files.read_lines(a.batch)
     check(plan, lines, step, start.digest)
-    reader, group, s = Reader(a.run), plan.plan["group_size"], plan.set
+    reader, group, s = Reader(a.run, a.thumbs), plan.plan["group_size"], plan.set
     adam, total = Adam(start.weights, moments, count), 0.0
     held = reference(plan, a.reference)
     old_weights, size = dict(adam.w), s["minibatch_items"] * group
