@@ -20,8 +20,14 @@ import (
 // worn is a bucket that spoils some reads of one object, and counts them all.
 type worn struct {
 	*memstore.Bucket
-	object        string
-	spoilt, reads atomic.Int64
+	object                string
+	spoilt, reads, warned atomic.Int64
+}
+
+func (w *worn) Soon(_ context.Context, name string, _ int64) {
+	if name == w.object {
+		w.warned.Add(1)
+	}
 }
 
 func (w *worn) Open(ctx context.Context, name string) (io.ReadCloser, artifacts.Info, error) {
@@ -79,8 +85,8 @@ func TestDamagedPicture(t *testing.T) {
 	}
 }
 
-// TestPicturesOfAnotherMachine: they are read before a place at the endpoint is free; those of this
-// one are not.
+// TestPicturesOfAnotherMachine: they are read before a place at the endpoint is free; of those of
+// this one the disk is told.
 func TestPicturesOfAnotherMachine(t *testing.T) {
 	for _, remote := range []bool{false, true} {
 		l, w := wornLab(t, remote)
@@ -107,8 +113,8 @@ func TestPicturesOfAnotherMachine(t *testing.T) {
 			}
 		}
 		time.Sleep(300 * time.Millisecond) // for the second to stand in line
-		if n := w.reads.Load(); (n == 1) != remote || s.requests() != 1 {
-			t.Errorf("remote %t: %d reads, %d requests while the only place is taken", remote, n, s.requests())
+		if n := w.reads.Load(); (n == 1) != remote || s.requests() != 1 || w.warned.Load() != 1 {
+			t.Errorf("remote %t: %d reads, %d announced, %d requests while the only place is taken", remote, n, w.warned.Load(), s.requests())
 		}
 		close(free)
 		for range inputs {

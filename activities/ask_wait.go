@@ -17,6 +17,9 @@ import (
 // come from another machine, so that it can be sent as soon as another one's reply was read.
 func (c *call) acquire() (*limit.Permit, error) {
 	c.beat.alive(c.patience())
+	for _, ref := range c.Request.Transcript.Images() {
+		c.of.opts.Store.Soon(c.beat.work, ref) // the disk reads while the call waits
+	}
 	p, err := c.endpoint.Gate.Admit(c.beat.wait, limit.Want{Tokens: c.tokens(), Scope: c.Card.Name, Asked: activity.GetInfo(c.beat.ctx).ScheduledTime})
 	if err != nil {
 		return nil, c.waited(err)

@@ -218,6 +218,14 @@ func (r *Repository) Stream(ctx context.Context, ref Ref) (io.ReadCloser, error)
 	}{newCheckedReader(body, ref), body}, nil
 }
 
+// Soon says that a blob is going to be read, so that a store that can begins to fetch it. Nobody
+// waits for that.
+func (r *Repository) Soon(ctx context.Context, ref Ref) {
+	if b, ok := r.bucket.(Forewarned); ok {
+		b.Soon(ctx, blobName(ref.Digest), ref.Size)
+	}
+}
+
 // Has reports whether the blob is there.
 func (r *Repository) Has(ctx context.Context, d Digest) (bool, error) {
 	_, err := r.bucket.Stat(ctx, blobName(d))

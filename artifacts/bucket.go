@@ -96,6 +96,12 @@ func ReadWhole(ctx context.Context, from Bucket, name string) ([]byte, error) {
 	return data, err
 }
 
+// Forewarned is an optional ability of a Bucket: making an object quick to open while other things
+// are done. It promises nothing and reports nothing.
+type Forewarned interface {
+	Soon(ctx context.Context, name string, size int64)
+}
+
 // Upload is a multipart upload that was begun and not completed.
 type Upload struct {
 	Name    string

@@ -231,6 +231,15 @@ func (b *Bucket) ReadWhole(ctx context.Context, name string) ([]byte, error) {
 
 var _ artifacts.WholeReader = (*Bucket)(nil)
 
+// Soon has the system begin to read an object.
+func (b *Bucket) Soon(ctx context.Context, name string, size int64) {
+	if path, err := b.path(name); err == nil && ctx.Err() == nil {
+		soon(path, size)
+	}
+}
+
+var _ artifacts.Forewarned = (*Bucket)(nil)
+
 // errShort: a file gave fewer bytes than its size.
 var errShort = errors.New("the file ended before its size")
 
