@@ -161,6 +161,16 @@ func (l *lab) tell(reproduction, what string) error {
 // recorded is how many histories of one kind of workflow are kept.
 const recorded = 12
 
+// prefixOf is the prefix of a recorded history's name, empty for reproductions.
+func prefixOf(name string) string {
+	for _, prefix := range []string{askedPrefix, trainedPrefix} {
+		if strings.HasPrefix(name, prefix) {
+			return prefix
+		}
+	}
+	return ""
+}
+
 // record writes every history of the namespace, by workflow type and number, below a prefix.
 func record(t *testing.T, ctx context.Context, c client.Client, prefix string) {
 	t.Helper()
@@ -181,7 +191,7 @@ func record(t *testing.T, ctx context.Context, c client.Client, prefix string) {
 	}
 	for _, name := range old {
 		base := filepath.Base(name)
-		if mine := strings.HasPrefix(base, askedPrefix) == (prefix == askedPrefix); mine && !strings.HasPrefix(base, "bad-") {
+		if prefixOf(base) == prefix && !strings.HasPrefix(base, "bad-") {
 			if err := os.Remove(name); err != nil {
 				t.Fatal(err)
 			}

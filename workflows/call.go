@@ -64,8 +64,12 @@ func messageOf(err error) string {
 }
 
 // passOn turns an activity's error into the workflow's own, so that the type string stays
-// on top and the message short.
+// on top and the message short. One that was cancelled stays that: its workflow is cancelled, not
+// failed.
 func passOn(err error) error {
+	if temporal.IsCanceledError(err) {
+		return err
+	}
 	return temporal.NewNonRetryableApplicationError(messageOf(err), typeOf(err), nil)
 }
 

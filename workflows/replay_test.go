@@ -16,7 +16,7 @@ import (
 // To record anew, after a change that workflow.GetVersion cannot bridge (then no
 // reproduction under way survives an upgrade, so say so in the changelog):
 //
-//	go test ./worker -run 'TestRecordHistories|TestRecordEvaluations' -update
+//	go test ./worker -run 'TestRecordHistories|TestRecordEvaluations|TestRecordTrainings' -update
 //
 // bad-launch-other-activity.json is launch-01-completed.json with FindReceipt renamed.
 func TestReplay(t *testing.T) {
@@ -37,13 +37,13 @@ func TestReplay(t *testing.T) {
 			}
 			continue
 		}
-		kind, _, _ := strings.Cut(strings.TrimPrefix(name, "asked-"), "-")
+		kind, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(name, "asked-"), "trained-"), "-")
 		good[kind]++
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, kind := range []string{"launch", "ingestdataset", "reproduction", "stage", "evaluation", "dialogues"} {
+	for _, kind := range []string{"launch", "ingestdataset", "reproduction", "stage", "evaluation", "dialogues", "rollouts", "radcot", "train"} {
 		if good[kind] < 3 {
 			t.Errorf("%d recorded histories of %s, want at least 3", good[kind], kind)
 		}

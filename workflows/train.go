@@ -42,7 +42,8 @@ func Train(ctx workflow.Context, in contract.TrainInput) (contract.TrainResult, 
 		}
 		err := t.next(t.gate.epoch(ctx))
 		switch {
-		case err == nil, ctx.Err() == nil && t.gate.state.Paused: // what was in hand is taken up again
+		case err == nil, ctx.Err() == nil && (t.gate.state.Paused || temporal.IsCanceledError(err)):
+			// What a pause ended is taken up again, also where the pause is over by now.
 		case ctx.Err() != nil:
 			return contract.TrainResult{}, ctx.Err()
 		case contract.Pauses(typeOf(err)):
