@@ -167,6 +167,9 @@ func (r *reproduction) agentProgress() []contract.StageProgress {
 		Items: min(g.measured*contract.PictureWindow, q.Pictures), ItemsAll: q.Pictures,
 	}
 	roll := contract.StageProgress{Stage: contract.StageRollouts, State: contract.StateWaiting, Windows: len(g.sets), Active: append([]string{}, g.family.active...)}
+	if q.Windows == 0 { // no arm measures
+		measure.State, measure.ItemsAll = contract.StateDone, 0
+	}
 	if g.planned {
 		measure.State, roll.State = contract.StateDone, contract.StateRunning
 	}
