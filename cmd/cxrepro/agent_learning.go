@@ -33,7 +33,9 @@ func (a *app) writeLearning(ctx context.Context, store *artifacts.Repository, r 
 		if err != nil {
 			return p, err
 		}
-		p.Tables = []*tables.Table{quiztraining.HeldOut(scores)}
+		held := quiztraining.HeldOut(scores)
+		held.Notes = append(held.Notes, learning.Note)
+		p.Tables = []*tables.Table{held}
 	}
 	var page bytes.Buffer
 	if err := p.Write(&page); err != nil {

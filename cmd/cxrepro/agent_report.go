@@ -35,6 +35,11 @@ func (a *app) printAgent(ctx context.Context, store *artifacts.Repository, r *co
 		return err
 	}
 	to := a.reportFolder(r, "agent.html")
+	curves, err := a.writeLearning(ctx, store, r, t)
+	if err != nil {
+		return err
+	}
+	list = append(list, curves.Tables...)
 	var page bytes.Buffer
 	if err := a.writeAgentPage(ctx, &page, store, r, t, list); err != nil {
 		return err
@@ -42,13 +47,6 @@ func (a *app) printAgent(ctx context.Context, store *artifacts.Repository, r *co
 	_, local := evaluation.ClassNotice(t.Questions.DataUse)
 	if err := writeReport(to, page.Bytes(), local); err != nil {
 		return err
-	}
-	curves, err := a.writeLearning(ctx, store, r, t)
-	if err != nil {
-		return err
-	}
-	if curves.Title != "" {
-		list = append(list, curves.Tables...)
 	}
 	if a.JSON() {
 		a.say("agent report: " + to)
@@ -83,6 +81,11 @@ func (a *app) reportAgent(ctx context.Context, store *artifacts.Repository, r *c
 		}
 		list = append(list, more...)
 	}
+	curves, err := a.writeLearning(ctx, store, r, t)
+	if err != nil {
+		return err
+	}
+	list = append(list, curves.Tables...)
 	var out bytes.Buffer
 	if f.format == "html" {
 		err = a.writeAgentPage(ctx, &out, store, r, t, list)
