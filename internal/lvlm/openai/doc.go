@@ -2,7 +2,7 @@
 // and what is compatible, through the official SDK.
 //
 // The SDK carries requests and reads replies; it tries nothing twice and takes nothing from
-// the environment. The body is written here: pictures come out of a cache already in base64,
+// the environment. The body is written here: pictures are put into base64 while they are sent,
 // and the same history gives the same bytes, so that an endpoint's prefix cache serves it.
 //
 // Every reply becomes an answer of a closed outcome, every failure a *lvlm.CallError of a
