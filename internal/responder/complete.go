@@ -87,7 +87,7 @@ func (s *Responder) read(w http.ResponseWriter, r *http.Request, a *about) (*mod
 	return m, request, err
 }
 
-// buffers are used again. Few are in use at a time, and so few are kept.
+// buffers are used again: as many as come in at a time, which are fewer than wait for replies.
 type buffers chan *bytes.Buffer
 
 func (b buffers) take() *bytes.Buffer {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"net/http"
-	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -92,7 +91,7 @@ func New(o Options) (*Responder, error) {
 		o.Instruction = cxreasonbench.Prompts().Judge
 	}
 	s := &Responder{options: o, prompts: judgePrompts(o.Instruction), agent: newAgentPrompts(), count: newCounter(), models: map[string]*model{},
-		buffers: make(buffers, 4*runtime.GOMAXPROCS(0))}
+		buffers: make(buffers, 32)}
 	for _, m := range o.Profile.Models {
 		s.names = append(s.names, m.Name)
 		one, err := newModel(m, o.Profile.Seed)
