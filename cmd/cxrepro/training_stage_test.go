@@ -16,15 +16,15 @@ import (
 	"cxrepro/internal/resolve/resolvetest"
 )
 
-// Sizes of the training of this test: pictures with three questions each, rounds of 16 x 4.
+// Sizes of the training of this test: pictures with four questions each, rounds of 16 x 4.
 const (
-	stagePictures = 40
+	stagePictures = 30
 	stageRounds   = 2
 	stageJudged   = 3
 )
 
-// trainedShelf is a state directory with a real short training: SFT, two rounds, and both checkpoints
-// judged on other questions.
+// trainedShelf is a state directory with a real short training: SFT, two rounds, and its first weights and
+// both checkpoints judged on other questions.
 type trainedShelf struct {
 	*shelf
 	receipt contract.Receipt
@@ -35,7 +35,7 @@ type trainedShelf struct {
 func stageArgs(more ...string) []string {
 	args := []string{"run", "../../experiments/xragent-tiny", "--json"}
 	for _, set := range append([]string{
-		"training.data.quiz={seed: 1, split: train, pictures: 40}", "training.sft.steps=120", "training.grpo.rounds=2", "dataset.quiz.pictures=3",
+		"training.data.quiz={seed: 1, split: train, pictures: 30}", "training.sft.steps=120", "training.grpo.rounds=2", "dataset.quiz.pictures=3",
 	}, more...) {
 		args = append(args, "--set", set)
 	}
@@ -91,7 +91,7 @@ func (s *trainedShelf) one(t *testing.T) {
 	for _, c := range r.Checkpoints {
 		names = append(names, c.Name)
 	}
-	if !slices.Equal(names, []string{"base", "sft", "grpo"}) || r.Rollouts == nil || r.Rollouts.Done != 2*4*stageJudged || s.doc.Rollouts != stageRounds*64 {
+	if !slices.Equal(names, []string{"base", "sft", "grpo"}) || r.Rollouts == nil || r.Rollouts.Done != 3*4*stageJudged || s.doc.Rollouts != stageRounds*64 {
 		t.Errorf("checkpoints %v, rollouts %+v, and %d in training", names, r.Rollouts, s.doc.Rollouts)
 	}
 	// Two turns of each whole rollout, one of those whose first turn is malformed.
@@ -170,7 +170,7 @@ func (s *trainedShelf) exactLineage(t *testing.T) {
 				pictures++
 			}
 		}
-		if len(got[lineage.KindRollout]) != round*64 || len(got[lineage.KindExample]) != 3*stagePictures || len(got[lineage.KindCall]) != len(calls) || pictures != len(shown) {
+		if len(got[lineage.KindRollout]) != round*64 || len(got[lineage.KindExample]) != 4*stagePictures || len(got[lineage.KindCall]) != len(calls) || pictures != len(shown) {
 			t.Errorf("after round %d: %d rollouts, %d examples of SFT, %d calls of %d, %d pictures of %d",
 				round, len(got[lineage.KindRollout]), len(got[lineage.KindExample]), len(got[lineage.KindCall]), len(calls), pictures, len(shown))
 		}
