@@ -13,17 +13,20 @@ SIDE = 256
 NOT_CXR = 3
 
 
-def load(folder):
-    """All pictures [n, 256, 256] and labels [n, 5] of a folder."""
+def load(folder, count=None):
+    """Pictures [n, 256, 256] and labels [n, 5] of a folder; the first count of them, all without.
+
+    With a count the folder may still be growing, as long as that many are there.
+    """
     folder = pathlib.Path(folder)
-    meta = json.loads((folder / "meta.json").read_text())
     images = [np.fromfile(p, np.uint8) for p in sorted(folder.glob("images-*.u8"))]
     labels = [np.fromfile(p, np.uint8) for p in sorted(folder.glob("labels-*.u8"))]
-    images = np.concatenate(images).reshape(-1, SIDE, SIDE)
-    labels = np.concatenate(labels).reshape(-1, 5)
-    if not len(images) == len(labels) == meta["count"]:
-        raise ValueError(f"{folder}: {len(images)} pictures, {len(labels)} labels, {meta['count']} expected")
-    return images, labels
+    images, labels = np.concatenate(images), np.concatenate(labels)
+    want = json.loads((folder / "meta.json").read_text())["count"] if count is None else count
+    there = min(len(images) // SIDE**2, len(labels) // 5)
+    if there < want or count is None and there > want:
+        raise ValueError(f"{folder}: {there} pictures, {want} expected")
+    return images[: want * SIDE**2].reshape(-1, SIDE, SIDE), labels[: want * 5].reshape(-1, 5)
 
 
 def moved(image, label, rng):

@@ -17,7 +17,7 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 
 import data
-from net import SIDE, PhantomView
+from net import SIDE, WIDTHS, PhantomView
 
 OPSET = 17
 SMALL = 512  # initialisers with fewer values stay in float32
@@ -47,7 +47,7 @@ def main():
     p.add_argument("--data", help="folder of samples to compare on; noise without it")
     a = p.parse_args()
     state = torch.load(a.checkpoint, map_location="cpu")
-    net = PhantomView()
+    net = PhantomView(tuple(state.get("widths", WIDTHS)))
     net.load_state_dict(state["average"], strict=True)
     net.eval()
     torch.onnx.export(

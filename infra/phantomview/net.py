@@ -34,10 +34,13 @@ class Block(nn.Module):
         return F.relu(x + self.b(F.relu(self.a(x))))
 
 
+WIDTHS = (16, 32, 64)  # of the network that is served
+
+
 class PhantomView(nn.Module):
     """Three levels from 1/8 to 1/32 of the picture."""
 
-    def __init__(self, widths=(16, 32, 64)):
+    def __init__(self, widths=WIDTHS):
         super().__init__()
         a, b, c = widths
         line = torch.linspace(-1, 1, SIDE // 8)

@@ -15,14 +15,25 @@ import torch
 from torch.nn import functional as F
 
 import data
-from net import PhantomView
+from net import WIDTHS, PhantomView
 
 
-def batch(images, labels, size, seed, step):
+def epoch(labels, seed, number, halve):
+    """Order of an epoch: all pictures; with halve every PA and AP one and half of the others,
+    another half each time, since PA against AP is the hardest thing to tell.
+    """
+    rng = np.random.default_rng((seed, 1, number))
+    if not halve:
+        return rng.permutation(len(labels))
+    frontal, others = np.flatnonzero(labels[:, 0] < 2), np.flatnonzero(labels[:, 0] >= 2)
+    return rng.permutation(np.concatenate([frontal, rng.permutation(others)[: len(others) // 2]]))
+
+
+def batch(images, labels, size, seed, step, halve=False):
     """Batch of a step: order and changes depend on (seed, step) alone."""
-    per_epoch = len(images) // size
-    order = np.random.default_rng((seed, 1, step // per_epoch)).permutation(len(images))
-    pick = order[(step % per_epoch) * size :][:size]
+    others = int((labels[:, 0] >= 2).sum()) if halve else 0
+    per_epoch = (len(labels) - others + others // 2) // size
+    pick = epoch(labels, seed, step // per_epoch, halve)[(step % per_epoch) * size :][:size]
     rng = np.random.default_rng((seed, 2, step))
     pairs = [data.moved(images[i], labels[i], rng) for i in pick]
     x = np.stack([data.toned(im, rng) for im, _ in pairs])
@@ -60,6 +71,7 @@ def shares(net, images, labels):
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("--data", required=True)
+    p.add_argument("--count", type=int, help="use the first COUNT samples, also while more are being written")
     p.add_argument("--held-out", required=True)
     p.add_argument("--out", required=True)
     p.add_argument("--steps", type=int, default=2000)
@@ -68,20 +80,24 @@ def main():
     p.add_argument("--rate", type=float, default=3e-3)
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--type-weight", type=float, default=1.0)
+    p.add_argument("--halve-others", action="store_true", help="show half of what is neither PA nor AP in an epoch")
+    p.add_argument("--widths", default=",".join(map(str, WIDTHS)), help="channels of the three levels; a resumed training has its own")
     a = p.parse_args()
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
     torch.manual_seed(a.seed)
     out = pathlib.Path(a.out)
     out.mkdir(parents=True, exist_ok=True)
-    images, labels = data.load(a.data)
+    images, labels = data.load(a.data, a.count)
     held = data.load(a.held_out)
-    net = PhantomView()
+    last = out / "last.pt"
+    state = torch.load(last) if last.exists() else None
+    widths = tuple(state.get("widths", WIDTHS)) if state else tuple(int(w) for w in a.widths.split(","))
+    net = PhantomView(widths)
     opt = torch.optim.AdamW(net.parameters(), weight_decay=0.02)
-    start, last = 0, out / "last.pt"
+    start = 0
     average = copy.deepcopy(net)
-    if last.exists():
-        state = torch.load(last)
+    if state:
         start = state["step"]
         net.load_state_dict(state["net"])
         opt.load_state_dict(state["opt"])
@@ -89,7 +105,7 @@ def main():
     print(f"{sum(p.numel() for p in net.parameters())} parameters, {len(images)} pictures, from step {start}", flush=True)
     end, began, shown = min(a.steps, a.stop or a.steps), time.time(), 0.0
     for step in range(start, end):
-        x, y = batch(images, labels, a.batch, a.seed, step)
+        x, y = batch(images, labels, a.batch, a.seed, step, a.halve_others)
         for group in opt.param_groups:
             group["lr"] = rate(step, a.steps, a.rate)
         net.train()
@@ -112,7 +128,7 @@ def main():
             each = (time.time() - began) / (done - start)
             print(f"step {done}/{a.steps} loss {shown:.4f} {each:.3f} s/step, CPU {time.process_time():.0f} s", flush=True)
         if done % 200 == 0 or done == end:
-            torch.save({"step": done, "net": net.state_dict(), "average": average.state_dict(), "opt": opt.state_dict()}, str(last) + ".part")
+            torch.save({"step": done, "widths": widths, "net": net.state_dict(), "average": average.state_dict(), "opt": opt.state_dict()}, str(last) + ".part")
             os.replace(str(last) + ".part", last)
             print("  held-out, type turn inverted mirrored: " + " ".join(f"{v:.4f}" for v in shares(average, *held)), flush=True)
 
