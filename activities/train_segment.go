@@ -166,6 +166,14 @@ func (a *Activities) judge(ctx context.Context, p *pulse, in contract.TrainSegme
 	materials := []provenance.Descriptor{described(in.Weights), provenance.Describe("spec", in.Run.Spec), provenance.Describe("training", in.Training)}
 	if !in.Batch.IsZero() {
 		materials = append(materials, provenance.Describe("batch", in.Batch))
+	} else if job.Spec.Stage == trainer.GRPO { // the trainer generates, and its rewards are what we recorded
+		pages, err := rewardserver.Pages(ctx, a.opts.Store, in.Run.Run.String())
+		if err != nil {
+			return product{}, err
+		}
+		for i, page := range pages {
+			materials = append(materials, provenance.Describe(fmt.Sprintf("rewards.%d", i), page))
+		}
 	}
 	return product{data: text, mediaType: contract.SegmentMediaType, materials: materials,
 		subjects: []provenance.Descriptor{described(weights), provenance.Describe("files", manifest)}}, err

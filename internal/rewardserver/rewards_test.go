@@ -66,6 +66,13 @@ func TestRewards(t *testing.T) {
 	other, err := Recorded(t.Context(), f.store, "run-2")
 	require.NoError(t, err)
 	require.Empty(t, other)
+	// every request of the run is on record, and none of another
+	pages, err := Pages(t.Context(), f.store, "run-1")
+	require.NoError(t, err)
+	require.Len(t, pages, 8)
+	none, err := Pages(t.Context(), f.store, "run-2")
+	require.NoError(t, err)
+	require.Empty(t, none)
 }
 
 func sampleIDs(list []contract.RewardedSample) (out []string) {
