@@ -34,7 +34,7 @@ class Block(nn.Module):
         return F.relu(x + self.b(F.relu(self.a(x))))
 
 
-WIDTHS = (16, 32, 64)  # of the network that is served
+WIDTHS = (24, 48, 96)  # of the network that is served
 
 
 class PhantomView(nn.Module):
