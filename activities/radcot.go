@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 
@@ -50,6 +51,9 @@ func (a *Activities) ImportCandidates(ctx context.Context, in contract.ImportCan
 	if pl.Spec.Agent == nil || len(pl.Models) == 0 {
 		return none, fail(contract.ErrTypeSpec, "plan %s has no agent section with a teacher", pl.Ref.Digest.Short())
 	}
+	if err := a.launching(p, in.Plan); err != nil {
+		return none, err
+	}
 	root, err := a.root(pl, "")
 	if err != nil {
 		return none, err
@@ -81,9 +85,19 @@ func (a *Activities) ImportCandidates(ctx context.Context, in contract.ImportCan
 		Count: len(set.Candidates), Card: pl.Models[0].Name,
 	}
 	out.Windows = (len(questions.Pictures()) + contract.PictureWindow - 1) / contract.PictureWindow
-	out.Questions, err = putJSON(p.work, store, questions, contract.QuestionsMediaType)
-	return out, err
+	if out.Questions, err = putJSON(p.work, store, questions, contract.QuestionsMediaType); err != nil {
+		return out, err
+	}
+	// From here until the examples are made the construction's own pin stands for what is under way.
+	err = a.open(p, artifacts.Pin{
+		Name: radcotPin(out.Reproduction), Note: "training examples being built",
+		Roots: []artifacts.Ref{in.Plan, out.Candidates, out.Exclusions, out.Questions},
+	}, launchPin(in.Plan))
+	return out, errors.Join(err, a.launched(p, in.Plan))
 }
+
+// radcotPin names the pin of a construction.
+func radcotPin(reproduction string) string { return contract.RadCoTPinPrefix + reproduction }
 
 // storeCandidatePictures puts the pictures into the store and lists them as a question set, which
 // measuring reads.
@@ -194,6 +208,8 @@ type building struct {
 	accounts []callAccount
 	missing  artifacts.Key
 	kind     string
+	// rests are the records that it rests on.
+	rests []artifacts.Ref
 }
 
 // candidate returns a candidate of which nothing is known.
@@ -246,6 +262,7 @@ func (c *building) bring(with func(r *rollout) means) (done bool, err error) {
 			ok, err = c.route(r, m, step)
 		}
 		c.accounts = append(c.accounts, r.accounts...)
+		c.rests = append(c.rests, r.rests()...)
 		if k, recorded := m.(*recordedMeans); recorded {
 			c.missing, c.kind = k.missing, k.kind
 		}

@@ -3,9 +3,11 @@ package activities
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"cxrepro/artifacts"
 	"cxrepro/internal/contract"
+	"cxrepro/internal/derive"
 	"cxrepro/internal/ledger"
 	"cxrepro/internal/xragent/radcot"
 )
@@ -59,11 +61,13 @@ func (a *Activities) CloseRadCoT(ctx context.Context, in contract.CloseRadCoTInp
 		return out, err
 	}
 	closing, acc := radcot.NewClosing(set.Set, set.ref.Digest, set.exclusions), newAccount()
+	rests := contract.RadCoTRecords{Format: contract.RadCoTRecordsFormat}
 	for i := range set.Candidates {
 		if err := p.next(); err != nil {
 			return out, err
 		}
-		o, err := a.closeCandidate(p.work, contract.CandidateInput{Range: in.Range, Candidate: i}, &acc)
+		o, records, err := a.closeCandidate(p.work, contract.CandidateInput{Range: in.Range, Candidate: i}, &acc)
+		rests.Candidates = append(rests.Candidates, contract.CandidateRecords{ID: set.Candidates[i].ID, Records: records})
 		if err == nil {
 			err = closing.Add(o)
 		}
@@ -91,40 +95,67 @@ func (a *Activities) CloseRadCoT(ctx context.Context, in contract.CloseRadCoTInp
 	if out.Account, err = putJSON(p.work, store, account, contract.CallsMediaType); err != nil {
 		return out, err
 	}
-	out.Doc, err = putJSON(p.work, store, doc, contract.RadCoTMediaType)
-	return out, err
+	if out.Records, err = putJSON(p.work, store, rests, contract.RadCoTRecordsMediaType); err != nil {
+		return out, err
+	}
+	if out.Doc, err = putJSON(p.work, store, doc, contract.RadCoTMediaType); err != nil {
+		return out, err
+	}
+	return out, a.pinRadCoT(p, pl, in.Range, &out)
 }
 
-// closeCandidate walks one candidate over the records. A candidate without an end is nil: nobody
+// pinRadCoT keeps the examples with everything that they rest on. While candidates are
+// undetermined the pin stays that of something under way.
+func (a *Activities) pinRadCoT(p *pulse, pl *derive.Plan, rg contract.CandidateRange, out *contract.RadCoTResult) error {
+	pin := artifacts.Pin{
+		Name: radcotPin(rg.Reproduction), Note: "training examples of " + pl.Spec.Name,
+		Roots: []artifacts.Ref{rg.Plan, rg.Candidates, rg.Exclusions, rg.Questions, out.Doc, out.Account, out.Records},
+	}
+	if out.Undetermined > 0 {
+		pin.Note = "training examples with undetermined candidates"
+		return a.open(p, pin, pin.Name)
+	}
+	return a.opts.Store.SetPin(p.work, pin)
+}
+
+// closeCandidate walks one candidate over the records, and returns those that it rests on. A candidate without an end is nil: nobody
 // knows what it would have become.
-func (a *Activities) closeCandidate(ctx context.Context, in contract.CandidateInput, acc *account) (*radcot.Outcome, error) {
+func (a *Activities) closeCandidate(ctx context.Context, in contract.CandidateInput, acc *account) (*radcot.Outcome, []artifacts.Ref, error) {
 	c, err := a.candidate(ctx, in)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	done, err := c.recorded(ctx, a)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, k := range c.accounts {
 		acc.add(k.key, k.count)
 	}
+	// Every picture was measured, also where no message shows it.
+	rec, ok, err := a.measurementRecord(ctx, c.plan, c.gate, c.set.Candidates[in.Candidate].Picture.Image.Digest)
+	if err != nil {
+		return nil, nil, err
+	}
+	if ok && !slices.Contains(c.rests, rec.Result) {
+		c.rests = append(c.rests, rec.Result)
+	}
 	if !done {
 		if c.missing.IsZero() {
-			return nil, nil
+			return nil, c.rests, nil
 		}
 		n, err := ledger.Attempted(ctx, a.opts.Store, c.missing)
 		if err == nil && n.Attempts > 0 {
 			n.Kind = c.kind
 			acc.open[c.missing] = n
 		}
-		return nil, err
+		return nil, c.rests, err
 	}
 	o, err := c.set.Spec.Outcome(c.Work)
 	if err != nil {
-		return nil, fail(contract.ErrTypeSpec, "%w", err)
+		return nil, nil, fail(contract.ErrTypeSpec, "%w", err)
 	}
-	return &o, nil
+	return &o, c.rests, nil
 }
 
 // writeRadCoT stores the files of a construction.

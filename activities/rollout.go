@@ -275,3 +275,14 @@ func (r *rollout) shown(name string, ref artifacts.Ref) {
 	}
 	r.materials = append(r.materials, provenance.Describe(name, ref))
 }
+
+// rests are the records that the rollout rests on: answers, what tools said, measurements.
+func (r *rollout) rests() (out []artifacts.Ref) {
+	for _, c := range r.calls {
+		out = append(out, c.Answer)
+	}
+	for _, t := range r.tools {
+		out = append(out, t.Result)
+	}
+	return append(out, r.pictures...)
+}

@@ -352,6 +352,7 @@ func TestRadCoT(t *testing.T) {
 			t.Errorf("%s is empty", f.Name)
 		}
 	}
+	c.collected(first)
 	again, err := c.run(nil)
 	if err != nil || again.Doc != first.Doc || c.asked.Load() != requests {
 		t.Errorf("again: %v, %d further requests, doc %s and %s", err, c.asked.Load()-requests, first.Doc, again.Doc)
@@ -380,6 +381,33 @@ func TestRadCoT(t *testing.T) {
 	}
 	if d.asked.Load() != requests {
 		t.Errorf("%d requests with a stop, %d without", d.asked.Load(), requests)
+	}
+}
+
+// collected collects garbage after a construction: its pin keeps all that it rests on, so that it
+// is made again without a request.
+func (c *construction) collected(res contract.RadCoTResult) {
+	c.t.Helper()
+	pin, err := c.store.Pin(context.Background(), contract.RadCoTPinPrefix+res.Reproduction)
+	if err != nil || pin.Open {
+		c.t.Fatalf("pin of the construction: %+v, %v", pin, err)
+	}
+	var rests contract.RadCoTRecords
+	c.get(res.Records, &rests)
+	if len(rests.Candidates) != res.Candidates || len(rests.Candidates[0].Records) == 0 {
+		c.t.Errorf("%d candidates rest on records, of %d", len(rests.Candidates), res.Candidates)
+	}
+	if _, err := c.store.Put(context.Background(), []byte("rubbish"), "text/plain"); err != nil {
+		c.t.Fatal(err)
+	}
+	time.Sleep(20 * time.Millisecond)
+	report, err := c.store.GC(context.Background(), artifacts.GCOptions{Apply: true, Grace: time.Millisecond, Each: func(kind, name string, _ int64) {
+		if strings.Contains(name, contract.StepCall) || strings.Contains(name, contract.StepMeasure) || strings.Contains(name, contract.StepTool) {
+			c.t.Errorf("%s %s was collected", kind, name)
+		}
+	}})
+	if err != nil || report.Since != (time.Time{}) || len(report.OpenPins) != 0 || report.Blobs.Count == 0 {
+		c.t.Errorf("garbage collection: %+v, %v", report, err)
 	}
 }
 

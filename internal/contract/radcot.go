@@ -9,6 +9,8 @@ const (
 	RadCoTLedgerMediaType = "application/vnd.cxrepro.radcot-ledger+json"
 	DatasheetMediaType    = "application/vnd.cxrepro.radcot-datasheet+json"
 	RadCoTMediaType       = "application/vnd.cxrepro.radcot+json"
+
+	RadCoTRecordsMediaType = "application/vnd.cxrepro.radcot-records+json"
 )
 
 // ImportCandidatesInput takes a drawn candidate set into the store.
@@ -90,8 +92,10 @@ type CloseRadCoTInput struct {
 
 // RadCoTResult ends a construction. Doc is its RadCoTDoc, Account the CallsDoc of every call.
 type RadCoTResult struct {
-	Doc          artifacts.Ref `json:"doc"`
-	Account      artifacts.Ref `json:"account"`
+	Doc     artifacts.Ref `json:"doc"`
+	Account artifacts.Ref `json:"account"`
+	// Records is the RadCoTRecords.
+	Records      artifacts.Ref `json:"records,omitzero"`
 	Reproduction string        `json:"reproduction"`
 	Candidates   int           `json:"candidates"`
 	Undetermined int           `json:"undetermined,omitempty"`
@@ -113,6 +117,26 @@ type RadCoTDoc struct {
 	// Pictures are those that the files name beside the candidates' own: crops and outlines.
 	Pictures []artifacts.Ref `json:"pictures,omitempty"`
 }
+
+// RadCoTRecords says, candidate by candidate, which answers, results of tools and measurements it
+// rests on. It keeps them from garbage collection.
+type RadCoTRecords struct {
+	Format     string             `json:"format"`
+	Candidates []CandidateRecords `json:"candidates"`
+}
+
+// CandidateRecords are those of one candidate.
+type CandidateRecords struct {
+	ID      string          `json:"id"`
+	Records []artifacts.Ref `json:"records,omitempty"`
+}
+
+// RadCoTRecordsFormat is RadCoTRecords.Format.
+const RadCoTRecordsFormat = "cxrepro-radcot-records-1"
+
+// RadCoTPinPrefix starts the name of the pin that keeps a construction: an open pin while it is
+// under way, and then its examples with everything that they rest on.
+const RadCoTPinPrefix = "radcot-"
 
 // RadCoTFormat is RadCoTDoc.Format.
 const RadCoTFormat = "cxrepro-radcot-1"
