@@ -2,6 +2,7 @@ package worker
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,6 +46,11 @@ const trainWorkerEnv = "CXREPRO_TRAIN_WORKER"
 type trainWorkerOptions struct {
 	Address, Namespace, Queue, Store, Folder, Recipes, Python, Policy, How, Fault string
 
+	// Concurrency is the endpoint's, 4 by default; Latency is that of the stand-in's answers.
+	Concurrency int
+	Latency     time.Duration
+	// TrainerKill is where the small trainer is killed, once (testdata/tiny_watched.py).
+	TrainerKill string
 	// Poll is the time between two looks at the trainer.
 	Poll time.Duration
 }
@@ -81,9 +87,9 @@ func (o trainWorkerOptions) serve() error {
     adapter: openai
     url: http://%s/v1/
     models: {policy: policy}
-    limits: {concurrency: 4, timeout: 10s}
+    limits: {concurrency: %d, timeout: 60s}
     attestation: {local: true}
-`, o.Policy))
+`, o.Policy, cmp.Or(o.Concurrency, 4)))
 	if err != nil {
 		return err
 	}
@@ -91,7 +97,9 @@ func (o trainWorkerOptions) serve() error {
 	if err != nil {
 		return err
 	}
-	child := []string{"PATH=" + os.Getenv("PATH"), trainertest.CountEnv + "=" + filepath.Join(o.Folder, "requests")}
+	requests := filepath.Join(o.Folder, "requests")
+	child := []string{"PATH=" + os.Getenv("PATH"), trainertest.CountEnv + "=" + requests,
+		trainertest.LatencyEnv + "=" + o.Latency.String(), "TINY_REQUESTS=" + requests, "TINY_KILL=" + o.TrainerKill, "TINY_KILLED=" + filepath.Join(o.Folder, "killed")}
 	log, err := os.OpenFile(filepath.Join(o.Folder, "worker.log"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
@@ -130,7 +138,12 @@ type trainLab struct {
 	o      trainWorkerOptions
 	in     contract.TrainInput
 	rounds int
+	size   trainSize
 }
+
+// trainSize is how many questions there are and how many a round asks, group times each; open is
+// how many rollouts are in hand.
+type trainSize struct{ items, batch, group, open int }
 
 // labItems and labBatch are how many questions there are and how many a round asks, labGroup
 // times each; labOpen is how many rollouts are in hand.
@@ -143,7 +156,12 @@ const (
 
 func newTrainLab(t *testing.T, conn *temporalconn.Conn, name string, rounds int) *trainLab {
 	t.Helper()
-	l := &trainLab{T: t, conn: conn, rounds: rounds}
+	return newTrainLabOf(t, conn, name, rounds, trainSize{labItems, labBatch, labGroup, labOpen})
+}
+
+func newTrainLabOf(t *testing.T, conn *temporalconn.Conn, name string, rounds int, size trainSize) *trainLab {
+	t.Helper()
+	l := &trainLab{T: t, conn: conn, rounds: rounds, size: size}
 	l.o = trainWorkerOptions{Address: conn.Address, Namespace: conn.Namespace, Queue: name, Store: t.TempDir(), Folder: t.TempDir(), How: "honest", Policy: freeAddress(t), Poll: 10 * time.Millisecond}
 	var err error
 	if l.store, err = openDir(l.o.Store); err != nil {
@@ -190,7 +208,7 @@ func (l *trainLab) with(t *testing.T) *trainLab {
 func (l *trainLab) input(name string, t contract.Training) contract.TrainInput {
 	tuning := contract.DefaultTuning()
 	tuning.Heartbeat, tuning.Retry, tuning.RetryMax, tuning.Events = 2*time.Second, 100*time.Millisecond, time.Second, 300
-	tuning.Calls.Open, tuning.Calls.Heartbeat = labOpen, 2*time.Second
+	tuning.Calls.Open, tuning.Calls.Heartbeat = l.size.open, 2*time.Second
 	return contract.TrainInput{
 		Common:   contract.Common{Plan: ref("plan"), Spec: name, Paper: "a training", DataUse: "synthetic", Queue: l.o.Queue, Tuning: tuning},
 		Training: l.put(t, contract.TrainingMediaType), Runs: len(t.Runs), Reproduction: "r-train",
@@ -225,7 +243,7 @@ func (l *trainLab) training(recipe artifacts.Digest) contract.Training {
 	l.Helper()
 	items := manifest.NewWriter(l.store, contract.TrainingItemsKind, manifest.Limits{Items: math.MaxInt32})
 	q := contract.Questions{Format: contract.QuestionsFormat, Layout: "test", DataUse: "synthetic"}
-	for i := range labItems {
+	for i := range l.size.items {
 		m := image.NewGray(image.Rect(0, 0, 16, 16))
 		m.SetGray(i, i, color.Gray{Y: 200})
 		var file bytes.Buffer
@@ -252,7 +270,7 @@ func (l *trainLab) training(recipe artifacts.Digest) contract.Training {
 		Format: contract.TrainingFormat, Name: "lab", DataUse: "synthetic", Base: "nothing learned", BaseWeights: weights, BaseFiles: files,
 		Plan: l.put(l.plan(xragent.ArmNoTools), experiments.PlanMediaType), Questions: l.put(q, contract.QuestionsMediaType), Arm: xragent.ArmNoTools,
 		Runs: []contract.TrainingRun{{
-			Trainer: "tiny", Recipe: recipe, Mode: string(trainer.PlatformDriven), Stage: string(trainer.GRPO), Steps: l.rounds, Batch: labBatch, Group: labGroup,
+			Trainer: "tiny", Recipe: recipe, Mode: string(trainer.PlatformDriven), Stage: string(trainer.GRPO), Steps: l.rounds, Batch: l.size.batch, Group: l.size.group,
 			Updates: 2, SaveEvery: 1, Segment: 1, Seed: 7, Reward: artifacts.Sum([]byte("reward")), Items: list, Hyper: map[string]any{},
 		}},
 	}

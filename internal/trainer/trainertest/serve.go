@@ -1,6 +1,7 @@
 package trainertest
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"cxrepro/artifacts"
 )
@@ -24,6 +26,10 @@ func serve(args []string) error {
 	l, err := net.Listen("tcp", "127.0.0.1:"+args[0])
 	if err != nil {
 		return err
+	}
+	latency, err := time.ParseDuration(cmp.Or(os.Getenv(LatencyEnv), "0s"))
+	if err != nil {
+		return fmt.Errorf("%s: %w", LatencyEnv, err)
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
@@ -51,6 +57,7 @@ func serve(args []string) error {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
+		time.Sleep(latency)
 		text, finish := speak(q)
 		reply(w, map[string]any{"id": "fake", "object": "chat.completion", "created": 0, "model": name,
 			"choices": []any{map[string]any{"index": 0, "finish_reason": finish, "message": map[string]any{"role": "assistant", "content": text}}},
@@ -62,6 +69,9 @@ func serve(args []string) error {
 
 // CountEnv names a file that gets a line for every request that is answered: its digest.
 const CountEnv = "CXREPRO_FAKE_REQUESTS"
+
+// LatencyEnv is how long every answer takes, beside all others.
+const LatencyEnv = "CXREPRO_FAKE_LATENCY"
 
 func count(q map[string]any) error {
 	path := os.Getenv(CountEnv)
