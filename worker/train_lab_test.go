@@ -245,7 +245,7 @@ func (l *trainLab) training(recipe artifacts.Digest) contract.Training {
 	q := contract.Questions{Format: contract.QuestionsFormat, Layout: "test", DataUse: "synthetic"}
 	for i := range l.size.items {
 		m := image.NewGray(image.Rect(0, 0, 16, 16))
-		m.SetGray(i, i, color.Gray{Y: 200})
+		m.SetGray(i%16, (i+i/16)%16, color.Gray{Y: 200}) // another pixel for each of up to 256
 		var file bytes.Buffer
 		if err := png.Encode(&file, m); err != nil {
 			l.Fatal(err)
