@@ -46,17 +46,7 @@ func (k KeyDoc) Canonical() ([]byte, error) {
 			return nil, fmt.Errorf("key document of %s: two inputs are called %q; give each its own name", k.Step, in.Name)
 		}
 	}
-	params := k.Params
-	if params == nil {
-		params = map[string]any{}
-	}
-	b, err := Canonical(struct {
-		Format  string         `json:"format"`
-		Step    string         `json:"step"`
-		Version int            `json:"version"`
-		Params  map[string]any `json:"params"`
-		Inputs  []Material     `json:"inputs"`
-	}{keyFormat, k.Step, k.Version, params, inputs})
+	b, err := appendKeyDoc(make([]byte, 0, 512), &k, inputs)
 	if err != nil {
 		return nil, fmt.Errorf("key document of %s: %w", k.Step, err)
 	}

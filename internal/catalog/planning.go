@@ -1,9 +1,9 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"slices"
 	"time"
 
@@ -27,70 +27,96 @@ type Shelf struct {
 // NewShelf returns a shelf of the catalog.
 func (c *Catalog) NewShelf() *Shelf { return &Shelf{c: c, names: map[int64]string{0: ""}} }
 
-const entryQuery = `SELECT k.digest, r.digest, s.size, s.media, s.reproduction FROM steps s JOIN digests k ON k.id = s.key JOIN digests r ON r.id = s.result `
+const entryQuery = `SELECT k.digest, s.result, s.size, s.media, s.reproduction FROM steps s JOIN digests k ON k.id = s.key `
 
-// Present returns those of the keys that have an entry, by key.
+// Present returns those of the keys that have an entry, by key. Many keys at once are cheaper
+// than the same keys a few at a time: they are looked up in the order in which they lie.
 func (s *Shelf) Present(ctx context.Context, keys []artifacts.Digest) (map[artifacts.Digest]Entry, error) {
-	out := make(map[artifacts.Digest]Entry, len(keys))
-	for chunk := range slices.Chunk(keys, atOnce) {
-		ids := make([]int64, len(chunk))
-		asked := make(map[artifacts.Digest]bool, len(chunk))
-		for i, k := range chunk {
-			ids[i], asked[k] = number(k), true
-		}
-		err := s.each(ctx, func(key artifacts.Digest, e Entry) {
-			if asked[key] {
-				out[key] = e
+	asked := make(map[artifacts.Digest]bool, len(keys))
+	for _, k := range keys {
+		asked[k] = true
+	}
+	var rows []shelved
+	for chunk := range slices.Chunk(numbersOf(keys), atOnce) {
+		err := s.read(ctx, func(r shelved) {
+			if asked[r.key] {
+				rows = append(rows, r)
 			}
-		}, entryQuery+`WHERE s.removed = 0 AND s.key IN (`+marks(len(ids))+`)`, anys(ids)...)
+		}, entryQuery+`WHERE s.removed = 0 AND s.key IN (`+marks(len(chunk))+`)`, anys(chunk)...)
 		if err != nil {
 			return nil, err
 		}
 	}
-	return out, nil
+	return s.entries(ctx, rows)
 }
 
 // All returns every key of a step that has an entry.
 func (s *Shelf) All(ctx context.Context, step string) (map[artifacts.Digest]Entry, error) {
-	out := map[artifacts.Digest]Entry{}
-	err := s.each(ctx, func(key artifacts.Digest, e Entry) { out[key] = e }, entryQuery+`WHERE s.removed = 0 AND s.step = ?`, nameNumber(step))
-	return out, err
+	var rows []shelved
+	err := s.read(ctx, func(r shelved) { rows = append(rows, r) }, entryQuery+`WHERE s.removed = 0 AND s.step = ?`, nameNumber(step))
+	if err != nil {
+		return nil, err
+	}
+	return s.entries(ctx, rows)
 }
 
-func (s *Shelf) each(ctx context.Context, fn func(artifacts.Digest, Entry), query string, args ...any) error {
-	type row struct {
-		key, result         artifacts.Digest
-		size                int64
-		media, reproduction int64
-	}
-	var rows []row
-	err := s.c.rows(ctx, func(r *sql.Rows) error {
-		var one row
-		var key, result sql.RawBytes
-		if err := r.Scan(&key, &result, &one.size, &one.media, &one.reproduction); err != nil {
-			return err
+// shelved is a row of a key with what is not spelled out yet.
+type shelved struct {
+	key                 artifacts.Digest
+	result, size        int64
+	media, reproduction int64
+}
+
+func (s *Shelf) read(ctx context.Context, fn func(shelved), query string, args ...any) error {
+	return s.c.rows(ctx, func(r *sql.Rows) error {
+		var one shelved
+		var key sql.RawBytes
+		err := r.Scan(&key, &one.result, &one.size, &one.media, &one.reproduction)
+		if err == nil {
+			one.key, err = digestOf(key)
 		}
-		var kerr, rerr error
-		one.key, kerr = digestOf(key)
-		one.result, rerr = digestOf(result)
-		rows = append(rows, one)
-		return errors.Join(kerr, rerr)
-	}, query, args...)
-	if err != nil {
+		if err == nil {
+			fn(one)
+		}
 		return err
-	}
-	for _, r := range rows {
-		media, err := s.name(ctx, r.media)
-		if err != nil {
-			return err
+	}, query, args...)
+}
+
+// entries spells rows out, results in the order of their numbers.
+func (s *Shelf) entries(ctx context.Context, rows []shelved) (map[artifacts.Digest]Entry, error) {
+	slices.SortFunc(rows, func(x, y shelved) int { return cmp.Compare(x.result, y.result) })
+	out := make(map[artifacts.Digest]Entry, len(rows))
+	for chunk := range slices.Chunk(rows, atOnce) {
+		ids := make([]int64, len(chunk))
+		for i, r := range chunk {
+			ids[i] = r.result
 		}
-		reproduction, err := s.name(ctx, r.reproduction)
-		if err != nil {
+		ids = slices.Compact(ids)
+		digests := make(map[int64]artifacts.Digest, len(ids))
+		err := s.c.rows(ctx, func(r *sql.Rows) error {
+			var id int64
+			var digest sql.RawBytes
+			err := r.Scan(&id, &digest)
+			if err == nil {
+				digests[id], err = digestOf(digest)
+			}
 			return err
+		}, `SELECT id, digest FROM digests WHERE id IN (`+marks(len(ids))+`)`, anys(ids)...)
+		if err != nil {
+			return nil, err
 		}
-		fn(r.key, Entry{Result: artifacts.Ref{Digest: r.result, Size: r.size, MediaType: media}, Reproduction: reproduction})
+		for _, r := range chunk {
+			e := Entry{Result: artifacts.Ref{Digest: digests[r.result], Size: r.size}}
+			if e.Result.MediaType, err = s.name(ctx, r.media); err == nil {
+				e.Reproduction, err = s.name(ctx, r.reproduction)
+			}
+			if err != nil {
+				return nil, err
+			}
+			out[r.key] = e
+		}
 	}
-	return nil
+	return out, nil
 }
 
 func (s *Shelf) name(ctx context.Context, id int64) (string, error) {

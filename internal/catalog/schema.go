@@ -107,7 +107,7 @@ func Damaged(err error) bool {
 }
 
 func open(ctx context.Context, path, storeURL string) (*Catalog, error) {
-	q := url.Values{"_pragma": {"journal_mode(wal)", "synchronous(off)", "busy_timeout(10000)", "cache_size(-65536)"}, "_txlock": {"immediate"}}
+	q := url.Values{"_pragma": {"journal_mode(wal)", "synchronous(off)", "busy_timeout(10000)", "cache_size(-262144)"}, "_txlock": {"immediate"}}
 	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+q.Encode())
 	if err != nil {
 		return nil, err

@@ -42,49 +42,41 @@ func (p *planner) findings(ctx context.Context) error {
 	}
 	p.windows = make([]window, len(p.data.Manifest.Chunks()))
 	flips := newFlips(p)
-	for i := range p.windows {
-		if err := p.window(ctx, i, flips); err != nil {
-			return err
+	err := p.eachBlock(ctx, func(first int, block []images) error {
+		var keys []artifacts.Digest
+		for _, b := range block {
+			keys = append(keys, b.keys...)
 		}
+		found, err := p.shelf.Present(ctx, keys)
+		for i := range block {
+			if err == nil {
+				err = p.window(ctx, first+i, &block[i], found, flips)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	p.out.Flips = flips.list()
 	p.facts()
 	return p.summarise(ctx)
 }
 
-// window walks one window.
-func (p *planner) window(ctx context.Context, i int, flips *flips) error {
-	entries, err := p.data.Window(ctx, i)
-	if err != nil {
-		return err
-	}
-	w := &p.windows[i]
+// window walks one window. found are the records of keys of images.
+func (p *planner) window(ctx context.Context, i int, in *images, found map[artifacts.Digest]catalog.Entry, flips *flips) (err error) {
+	w, entries := &p.windows[i], in.entries
 	w.images = len(entries)
-	docs := make([]artifacts.KeyDoc, 0, 2*len(entries))
-	for _, e := range entries {
-		docs = append(docs, p.pl.MasksKey(e))
-	}
-	for _, e := range entries {
-		docs = append(docs, contract.PixelFactsKey(e.Image, p.pl.Decoding))
-	}
-	keys, err := digests(docs)
-	if err != nil {
-		return err
-	}
-	found, err := p.shelf.Present(ctx, keys)
-	if err != nil {
-		return err
-	}
 	masks := make([]artifacts.Ref, len(entries))
 	var lack []contract.Entry
 	for k, e := range entries {
-		if masks[k], err = p.image(ctx, e, docs[k], found[keys[k]]); err != nil {
+		if masks[k], err = p.image(ctx, e, in.docs[k], found[in.keys[k]]); err != nil {
 			return err
 		}
 		if masks[k].IsZero() {
 			lack = append(lack, e)
 		}
-		if _, err := p.image(ctx, e, docs[len(entries)+k], found[keys[len(entries)+k]]); err != nil {
+		if _, err := p.image(ctx, e, in.docs[len(entries)+k], found[in.keys[len(entries)+k]]); err != nil {
 			return err
 		}
 	}
@@ -122,18 +114,6 @@ func (b *base) imageKey(ctx context.Context, e contract.Entry, step string) (*ar
 		doc = contract.PixelFactsKey(e.Image, b.pl.Decoding)
 	}
 	return &doc, nil
-}
-
-func digests(docs []artifacts.KeyDoc) ([]artifacts.Digest, error) {
-	out := make([]artifacts.Digest, len(docs))
-	for i, doc := range docs {
-		key, err := doc.Key()
-		if err != nil {
-			return nil, err
-		}
-		out[i] = key.Digest
-	}
-	return out, nil
 }
 
 // madeMasks returns masks that reading the data set anew gave: imported ones.
