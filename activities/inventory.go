@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"net"
 	"slices"
 	"strings"
+	"syscall"
 
 	"cxrepro/artifacts"
 	"cxrepro/experiments"
@@ -102,9 +106,22 @@ func (v *inventory) gap(object, role string, err error) error {
 	return nil
 }
 
-// absent reports whether err says of one object that it is not there, damaged or no document.
+// absent reports whether err says of one object that it is not there, damaged or no document. A
+// store that could not be read says nothing about the object.
 func absent(err error) bool {
-	return errors.Is(err, artifacts.ErrNotFound) || errors.Is(err, artifacts.ErrDigestMismatch) || artifacts.ClassOf(err) == artifacts.Unknown
+	if errors.Is(err, artifacts.ErrNotFound) || errors.Is(err, artifacts.ErrDigestMismatch) {
+		return true
+	}
+	return artifacts.ClassOf(err) == artifacts.Unknown && !unread(err)
+}
+
+// unread reports whether err comes from reading and not from what was read.
+func unread(err error) bool {
+	var bucket *artifacts.BucketError
+	var path *fs.PathError
+	var system syscall.Errno
+	var network net.Error
+	return errors.As(err, &bucket) || errors.As(err, &path) || errors.As(err, &system) || errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // entry notes a key's index entry with its statement. statement is the class of the latter.
