@@ -11,7 +11,8 @@ import (
 
 // Account compares what the receipt counts and is called with what follows from the plan, the
 // data set and its tables, the dialogues or rollouts and the accounts of calls: names, rules,
-// class, images, dialogues, rollouts, calls, tokens and cost. Steps, times and workers follow from nothing that is kept.
+// class, images, dialogues, rollouts, calls, tokens, cost and the steps of countedAgain.
+// NotDerived follows from nothing that is kept.
 //
 // What is not there leaves its part open; open names those parts.
 func (u *Audit) Account(ctx context.Context) (found []Difference, open []string, err error) {
@@ -30,6 +31,11 @@ func (u *Audit) Account(ctx context.Context) (found []Difference, open []string,
 		}},
 		{"dialogues", u.dialogues, func(to, from *contract.Receipt) { to.Dialogues = from.Dialogues }},
 		{"rollouts", u.rollouts, func(to, from *contract.Receipt) { to.Rollouts = from.Rollouts }},
+		{"steps", u.steps, func(to, from *contract.Receipt) { to.BySteps = stepsAgain(from.BySteps) }},
+		{"sums of steps", u.sums, func(to, from *contract.Receipt) {
+			to.Steps, to.Bytes, to.BusySeconds = from.Steps, from.Bytes, from.BusySeconds
+			to.Steps.Causes = emptyNotNil(from.Steps.Causes)
+		}},
 		{"calls, tokens and cost", u.calls, func(to, from *contract.Receipt) { to.Calls, to.Tokens, to.Cost = from.Calls, from.Tokens, from.Cost }},
 	} {
 		var recorded, want contract.Receipt
@@ -50,6 +56,17 @@ func (u *Audit) Account(ctx context.Context) (found []Difference, open []string,
 		found = append(found, d...)
 	}
 	return found, open, nil
+}
+
+// NotDerived lists the parts of the receipt that only its bytes and a signature vouch for: what a
+// clock, a queue or a store said while the reproduction ran, and what is made again from the rest.
+// An agent's steps are not derived.
+func (u *Audit) NotDerived() []string {
+	parts := []string{"times", "workers", "windows started again", "conflicts", "notes", "steps of ingest and of pictures as sent", "reports"}
+	if !u.r.Questions.IsZero() {
+		return append(parts, "steps")
+	}
+	return parts
 }
 
 func (u *Audit) unlike(what string, recorded, want *contract.Receipt) ([]Difference, error) {

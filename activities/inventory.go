@@ -68,6 +68,8 @@ type inventory struct {
 	*Audit
 	held map[string]*Held
 	gaps []Gap
+	// see, where it is set, hears of every entry.
+	see func(artifacts.Record) error
 }
 
 // add notes an object. Of two classes the one that is bound stays.
@@ -140,6 +142,11 @@ func (v *inventory) record(ctx context.Context, key artifacts.Key, statement, ro
 		return rec, v.gap(object, role, err)
 	}
 	v.add(object, 0, "", role)
+	if v.see != nil {
+		if err := v.see(rec); err != nil {
+			return rec, v.gap(artifacts.StatementObject(rec.Statement.Digest), "statement of "+role, err)
+		}
+	}
 	if len(rec.Inline) == 0 {
 		v.add(artifacts.StatementObject(rec.Statement.Digest), rec.Statement.Size, statement, "statement of "+role)
 	}
@@ -188,6 +195,12 @@ func (v *inventory) walk(ctx context.Context) error {
 			return err
 		}
 	}
+	return v.tables(ctx)
+}
+
+// tables notes those of the evaluation.
+func (v *inventory) tables(ctx context.Context) error {
+	r := v.r
 	if r.Tables.IsZero() {
 		return nil
 	}

@@ -150,17 +150,9 @@ func receipt(pl *derive.Plan, in contract.ReceiptInput) *contract.Receipt {
 		},
 		Notes: emptyNotNil(totals.Notes), BySteps: totals.Steps, RedoneWindows: in.Redone, Conflicts: totals.Conflicts,
 		FirstWork: totals.Started, Launched: in.Launched.UTC(), Ended: in.Ended.UTC(), Workers: emptyNotNil(totals.Workers), DataUse: pl.Spec.Dataset.DataUse,
-		WallSeconds: in.Ended.Sub(in.Launched).Seconds(), Steps: contract.ReceiptSteps{Causes: []contract.Count{}},
+		WallSeconds: in.Ended.Sub(in.Launched).Seconds(),
 	}
-	for _, s := range totals.Steps {
-		r.Steps.Needed += s.Needed
-		r.Steps.Run += s.Run
-		r.Steps.Reused += s.Reused
-		r.Steps.Repeated += s.Repeated
-		r.Steps.Causes = contract.AddCounts(r.Steps.Causes, s.Causes)
-		r.Bytes += s.Bytes
-		r.BusySeconds += s.Busy
-	}
+	r.Steps, r.Bytes, r.BusySeconds = sumSteps(totals.Steps)
 	if r.Reports == nil {
 		r.Reports = []contract.Report{}
 	}
@@ -180,4 +172,19 @@ func determinism(pl *derive.Plan) string {
 		return tolerance
 	}
 	return bitExact
+}
+
+// sumSteps adds up the rows of steps.
+func sumSteps(rows []contract.StepCount) (sum contract.ReceiptSteps, bytes int64, busy float64) {
+	sum.Causes = []contract.Count{}
+	for _, s := range rows {
+		sum.Needed += s.Needed
+		sum.Run += s.Run
+		sum.Reused += s.Reused
+		sum.Repeated += s.Repeated
+		sum.Causes = contract.AddCounts(sum.Causes, s.Causes)
+		bytes += s.Bytes
+		busy += s.Busy
+	}
+	return sum, bytes, busy
 }

@@ -236,6 +236,9 @@ func printVerified(w io.Writer, r *verify.Report) {
 			open = "; open: " + s.Open
 		}
 		row(fmt.Sprintf("L%d", s.Level), "%s%s", s.Done, open)
+		if len(s.Only) > 0 {
+			row(fmt.Sprintf("L%d only", s.Level), "of the receipt: %s", strings.Join(s.Only, ", "))
+		}
 	}
 	t.Flush()
 	if len(r.Tables) > 0 {

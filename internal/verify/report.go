@@ -52,6 +52,9 @@ type Step struct {
 	// Done says in words what was looked at, Open what was not and why.
 	Done string `json:"done"`
 	Open string `json:"open,omitempty"`
+	// Only are parts of the receipt that follow from nothing else, so that they reach this
+	// level and no other.
+	Only []string `json:"only,omitempty"`
 }
 
 // Unit is what levels are found out for: the findings, or one task of one evaluation on one

@@ -94,6 +94,7 @@ func (v *verifier) open(ctx context.Context) (err error) {
 	}
 	r := v.audit.Receipt()
 	v.out.Reproduction, v.out.Name, v.out.Result, v.out.DataUse = r.Reproduction, r.Name, r.ResultDigest, r.DataUse
+	v.out.Steps[0].Only = v.audit.NotDerived()
 	return nil
 }
 
