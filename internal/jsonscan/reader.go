@@ -2,64 +2,53 @@ package jsonscan
 
 import (
 	"bytes"
-	"encoding/json"
 	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Reader stands before a value of a text. Every method reads one value; after something that is
 // not what was asked for, all of them read nothing and OK is false. null is nothing of any kind.
 type Reader struct {
 	data []byte
-	at   int
+	from *jsontext.Decoder
 	bad  bool
-	deep int
 }
 
-// deepest is how far values may be nested.
-const deepest = 1000
-
 // New returns a reader of one value.
-func New(data []byte) *Reader { return &Reader{data: data} }
+func New(data []byte) *Reader {
+	return &Reader{data: data, from: jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
+}
 
 // OK reports whether all that was read was what was asked for.
 func (r *Reader) OK() bool { return !r.bad }
 
 // Done reports whether that was the whole text.
-func (r *Reader) Done() bool { r.space(); return !r.bad && r.at == len(r.data) }
+func (r *Reader) Done() bool {
+	return !r.bad && len(bytes.TrimLeft(r.data[r.from.InputOffset():], " \t\r\n")) == 0 && r.from.InputOffset() > 0
+}
 
-// Kind is the first byte of the value that is next: one of {, [, ", t, f, n, -, or a digit; 0 where
-// there is none.
-func (r *Reader) Kind() byte {
-	r.space()
-	if r.bad || r.at >= len(r.data) {
+// Kind is the first byte of the value that is next: one of {, [, ", t, f, n, or 0 for a number; 0
+// where there is none.
+func (r *Reader) Kind() jsontext.Kind {
+	if r.bad {
 		return 0
 	}
-	return r.data[r.at]
+	return r.from.PeekKind()
 }
 
 // Object calls member for each name with the reader before its value. A value that member leaves
 // alone is passed over.
 func (r *Reader) Object(member func(name []byte)) {
-	if r.null() || !r.open('{') {
-		return
-	}
-	for first := true; !r.close('}', first); first = false {
+	r.inside('{', '}', func() {
 		name := r.text()
-		if !r.take(':') {
-			return
-		}
 		r.element(func() { member(name) })
-	}
+	})
 }
 
-// Array calls element for each value with the reader before it.
+// Array calls element with the reader before each value.
 func (r *Reader) Array(element func()) {
-	if r.null() || !r.open('[') {
-		return
-	}
-	for first := true; !r.close(']', first); first = false {
-		r.element(element)
-	}
+	r.inside('[', ']', func() { r.element(element) })
 }
 
 // Text returns a string. It may share memory with the text that is read.
@@ -67,7 +56,6 @@ func (r *Reader) Text() []byte {
 	if r.null() {
 		return nil
 	}
-	r.space()
 	return r.text()
 }
 
@@ -77,171 +65,68 @@ func (r *Reader) Int() int64 {
 		return 0
 	}
 	n, err := strconv.ParseInt(string(r.Raw()), 10, 64)
-	if err != nil {
-		r.fail()
-	}
+	r.bad = r.bad || err != nil
 	return n
 }
 
 // Raw returns a value as it is written.
 func (r *Reader) Raw() []byte {
-	r.space()
-	from := r.at
-	r.Skip()
 	if r.bad {
 		return nil
 	}
-	return r.data[from:r.at:r.at]
+	v, err := r.from.ReadValue()
+	if err != nil {
+		r.bad = true
+		return nil
+	}
+	end := r.from.InputOffset()
+	return r.data[end-int64(len(v)) : end : end]
 }
 
 // Skip passes over a value.
-func (r *Reader) Skip() {
-	switch c := r.Kind(); {
-	case c == '{':
-		r.Object(func([]byte) {})
-	case c == '[':
-		r.Array(func() {})
-	case c == '"':
-		r.text()
-	case c == 't':
-		r.word("true")
-	case c == 'f':
-		r.word("false")
-	case c == 'n':
-		r.word("null")
-	default:
-		r.number()
+func (r *Reader) Skip() { r.bad = r.bad || r.from.SkipValue() != nil }
+
+// inside reads what opens and closes an object or array and lets each read what is in it.
+func (r *Reader) inside(open, end jsontext.Kind, each func()) {
+	if r.null() || !r.take(open) {
+		return
 	}
+	for !r.bad && r.from.PeekKind() != end {
+		each()
+	}
+	r.take(end)
 }
 
-func (r *Reader) fail() { r.bad = true }
-
-func (r *Reader) space() {
-	for r.at < len(r.data) {
-		switch r.data[r.at] {
-		case ' ', '\t', '\n', '\r':
-			r.at++
-		default:
-			return
-		}
-	}
-}
-
-// take reads one byte of punctuation.
-func (r *Reader) take(c byte) bool {
-	r.space()
-	if r.bad || r.at >= len(r.data) || r.data[r.at] != c {
-		r.fail()
+func (r *Reader) take(kind jsontext.Kind) bool {
+	if r.bad || r.from.PeekKind() != kind {
+		r.bad = true
 		return false
 	}
-	r.at++
-	return true
-}
-
-func (r *Reader) open(c byte) bool {
-	if r.deep++; r.deep > deepest {
-		r.fail()
-	}
-	return r.take(c)
-}
-
-// close reads the end of an object or array, or what stands before another member.
-func (r *Reader) close(c byte, first bool) bool {
-	if r.bad {
-		return true
-	}
-	if r.Kind() == c {
-		r.at++
-		r.deep--
-		return true
-	}
-	if !first && !r.take(',') {
-		return true
-	}
-	r.space()
-	return false
+	_, err := r.from.ReadToken()
+	r.bad = err != nil
+	return err == nil
 }
 
 // element lets fn read one value, or reads it itself.
 func (r *Reader) element(fn func()) {
-	r.space()
-	from := r.at
-	fn()
-	if !r.bad && r.at == from {
+	at := r.from.InputOffset()
+	if fn(); !r.bad && r.from.InputOffset() == at {
 		r.Skip()
 	}
 }
 
-func (r *Reader) null() bool {
-	if r.Kind() != 'n' {
-		return false
-	}
-	r.word("null")
-	return true
-}
+func (r *Reader) null() bool { return r.Kind() == 'n' && r.take('n') }
 
-func (r *Reader) word(w string) {
-	if !bytes.HasPrefix(r.data[r.at:], []byte(w)) {
-		r.fail()
-		return
-	}
-	r.at += len(w)
-}
-
-// number reads what looks like a number and lets encoding/json say whether it is one.
-func (r *Reader) number() {
-	from := r.at
-	plain := true
-	for ; r.at < len(r.data); r.at++ {
-		c := r.data[r.at]
-		if c >= '0' && c <= '9' {
-			continue
-		}
-		if c != '-' && c != '+' && c != '.' && c != 'e' && c != 'E' {
-			break
-		}
-		plain = false
-	}
-	word := r.data[from:r.at]
-	if len(word) == 0 || (!plain || len(word) > 1 && word[0] == '0') && !json.Valid(word) {
-		r.fail()
-	}
-}
-
-// text reads a string, without a copy where it has no escapes.
 func (r *Reader) text() []byte {
-	if !r.take('"') {
+	if r.Kind() != '"' {
+		r.bad = true
 		return nil
 	}
-	from := r.at
-	for {
-		n := bytes.IndexByte(r.data[r.at:], '"')
-		if n < 0 {
-			r.fail()
-			return nil
-		}
-		r.at += n + 1
-		if !escaped(r.data[from : r.at-1]) {
-			break
-		}
+	raw := r.Raw()
+	if r.bad || bytes.IndexByte(raw, '\\') < 0 {
+		return raw[min(1, len(raw)):max(0, len(raw)-1)]
 	}
-	body := r.data[from : r.at-1 : r.at-1]
-	if bytes.IndexByte(body, '\\') < 0 {
-		return body
-	}
-	var s string
-	if json.Unmarshal(r.data[from-1:r.at], &s) != nil {
-		r.fail()
-		return nil
-	}
-	return []byte(s)
-}
-
-// escaped reports whether the quote behind s belongs to the string.
-func escaped(s []byte) bool {
-	n := len(s)
-	for n > 0 && s[n-1] == '\\' {
-		n--
-	}
-	return (len(s)-n)%2 == 1
+	out, err := jsontext.AppendUnquote(nil, raw)
+	r.bad = r.bad || err != nil
+	return out
 }
