@@ -85,7 +85,7 @@ func (a *Activities) radcotData(p *pulse, recorder *checkpoint.Recorder, t *cont
 		case f.Name == radcot.FileName(radcot.SFT, radcot.Contract):
 			out.Files = append(out.Files, contract.NamedRef{Name: "examples.jsonl", Ref: f.Ref})
 		case len(parts) == 3 && parts[1] == section.Trainer:
-			out.Files = append(out.Files, contract.NamedRef{Name: f.Name, Ref: f.Ref})
+			out.Files = append(out.Files, contract.NamedRef(f))
 		}
 	}
 	for _, picture := range doc.Pictures {
