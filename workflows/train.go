@@ -87,7 +87,7 @@ func (t *training) next(ctx workflow.Context) error {
 	}
 	if t.in.Step == run.Steps {
 		t.in.Ends = append(t.in.Ends, t.in.Weights)
-		t.in.Run, t.in.Index = nil, t.in.Index+1
+		t.in.Run, t.in.Index, t.in.Trained = nil, t.in.Index+1, t.in.Trained+run.Steps
 	}
 	return nil
 }
@@ -164,9 +164,9 @@ func (t *training) trouble(ctx workflow.Context, err error) {
 }
 
 func (t *training) progress() (contract.StageProgress, error) {
-	p := contract.StageProgress{Stage: contract.StageTrain, State: contract.StateRunning, Done: t.in.Index, Windows: t.in.Runs, Calls: t.in.Rollouts}
+	p := contract.StageProgress{Stage: contract.StageTrain, State: contract.StateRunning, Done: t.in.Index, Windows: t.in.Runs, Items: t.in.Trained, Calls: t.in.Rollouts}
 	if run := t.in.Run; run != nil {
-		p.Items, p.ItemsAll = t.in.Step, run.Steps
+		p.Items, p.ItemsAll = t.in.Trained+t.in.Step, t.in.Trained+run.Steps
 	}
 	if t.gate.state.Paused {
 		p.State = contract.StatePaused

@@ -140,6 +140,8 @@ func stageUnit(s contract.StageProgress) string {
 		return " cases"
 	case contract.StageQuestions:
 		return " questions"
+	case contract.StageTrain:
+		return " steps and rounds"
 	case contract.StageEvaluate, contract.StageRollouts:
 		text := " dialogues"
 		if s.Stage == contract.StageRollouts {

@@ -288,8 +288,9 @@ type TrainInput struct {
 	Checkpoint artifacts.Ref    `json:"checkpoint,omitzero"`
 	Segment    artifacts.Ref    `json:"segment,omitzero"`
 	Rollouts   int              `json:"rollouts"`
-	// Ends are the weights with which runs ended, in order.
-	Ends []artifacts.Digest `json:"ends,omitempty"`
+	// Ends are the weights with which runs ended, in order; Trained are their steps together.
+	Ends    []artifacts.Digest `json:"ends,omitempty"`
+	Trained int                `json:"trained,omitempty"`
 }
 
 // TrainResult names the last checkpoint of a training.
