@@ -138,12 +138,20 @@ func (a *Activities) storeCandidatePictures(p *pulse, pl *derive.Plan, set *cand
 	return doc, nil
 }
 
+// covers refuses a plan whose class of data use is weaker than that of what it reads, or unknown.
+func covers(dataUse string, of datause.Class, what string) error {
+	class, err := datause.Parse(dataUse)
+	if err != nil || !of.Valid() || class < of {
+		return fail(contract.ErrTypeSpec, "dataset.data_use is %q, %s are %s; write that into the spec", dataUse, what, of)
+	}
+	return nil
+}
+
 // mayAsk refuses a construction whose data must stay local where teacher or lookup are not, and a
 // plan that gives the data a weaker class than they have.
 func (a *Activities) mayAsk(pl *derive.Plan, set *candidateDoc) error {
-	class, err := datause.Parse(pl.Spec.Dataset.DataUse)
-	if err != nil || class < set.DataUse {
-		return fail(contract.ErrTypeSpec, "dataset.data_use is %q, the candidates are %s; write that into the spec", pl.Spec.Dataset.DataUse, set.DataUse)
+	if err := covers(pl.Spec.Dataset.DataUse, set.DataUse, "the candidates"); err != nil {
+		return err
 	}
 	if a.opts.Endpoint == nil {
 		return nil // those who ask look again

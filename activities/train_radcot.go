@@ -52,6 +52,9 @@ func (a *Activities) radcotData(p *pulse, recorder *checkpoint.Recorder, t *cont
 		if err := json.Unmarshal(line, &e); err != nil {
 			return out, fmt.Errorf("%s, line %d: %w", radcot.ExamplesFile, n+1, err)
 		}
+		if err := covers(t.DataUse, e.DataUse, "examples of training.data.radcot"); err != nil {
+			return out, err
+		}
 		teaches, rolls := e.Part.SFT(), e.Part.GRPO() && e.Question != nil
 		if teaches {
 			taught = append(taught, contract.TrainingExample{Example: artifacts.Sum(line), Images: []artifacts.Digest{e.Picture.Image.Digest}})
