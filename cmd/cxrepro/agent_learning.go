@@ -90,18 +90,22 @@ func trainedScores(ctx context.Context, store *artifacts.Repository, r *contract
 		if arm == "" {
 			arm = d.Arm
 		}
-		if d.Arm != arm || d.Repeat != 0 || d.Doc.Outcome.Undetermined {
+		if d.Arm != arm || d.Repeat != 0 {
 			return
 		}
 		if n := len(out); n == 0 || out[n-1].Model != d.Policy {
 			out = append(out, quiztraining.Score{Model: d.Policy})
+		}
+		if d.Doc.Outcome.Undetermined {
+			out[len(out)-1].Undetermined++
+			return
 		}
 		reward, malformed := -1.0, true // a first turn that breaks the form ends a rollout
 		if score := d.Doc.Score; score != nil {
 			reward, malformed = score.R, score.Format < 0
 		}
 		o := d.Doc.Outcome
-		out[len(out)-1].Add(quiz.Family(d.Item.Source), o.Correct, len(o.Calls) > 0, malformed, reward)
+		out[len(out)-1].Add(d.Item.ID, quiz.Family(d.Item.Source), o.Correct, len(o.Calls) > 0, malformed, reward)
 	})
 	return out, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -132,8 +133,9 @@ func TestScores(t *testing.T) {
 	sft, grpo := quiztraining.Score{Model: "sft"}, quiztraining.Score{Model: "grpo"}
 	for i := range 40 {
 		f := quiz.Families()[i%4]
-		sft.Add(f, f == quiz.Plain, i < 8, false, 0)
-		grpo.Add(f, true, f.Tool() != "", false, 1)
+		id := strconv.Itoa(i)
+		sft.Add(id, f, f == quiz.Plain, i < 8, false, 0)
+		grpo.Add(id, f, true, f.Tool() != "", false, 1)
 	}
 	needed, needless := grpo.Calls()
 	if grpo.Right != 40 || sft.Right != 10 || needed.K != 20 || needed.N != 20 || needless.K != 0 || needless.N != 20 {
@@ -145,5 +147,16 @@ func TestScores(t *testing.T) {
 	table := quiztraining.HeldOut([]quiztraining.Score{sft, grpo})
 	if wrong := table.Check(); len(wrong) > 0 || len(table.Rows) != 2 || !strings.Contains(table.Notes[0], "p = 1.9e-09") {
 		t.Errorf("%v, %d rows, notes %q", wrong, len(table.Rows), table.Notes)
+	}
+	// A question that one of them never answered is in no pair, and shifts no other.
+	late := quiztraining.Score{Model: "late", Undetermined: 1}
+	for i := 1; i < 40; i++ {
+		late.Add(strconv.Itoa(i), quiz.Families()[i%4], true, false, false, 1)
+	}
+	if p := late.Against(sft); p.N() != 39 || p.OnlyFirst != 29 || p.Both != 10 {
+		t.Errorf("pairs of one that answered 39 %+v", p)
+	}
+	if notes := quiztraining.HeldOut([]quiztraining.Score{sft, late}).Notes; len(notes) != 2 || !strings.HasPrefix(notes[0], "late: 1 undetermined, in no count") {
+		t.Errorf("notes %q", notes)
 	}
 }

@@ -3,6 +3,7 @@ package quiztraining
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"cxrepro/internal/lvlm"
 	"cxrepro/internal/report"
@@ -16,8 +17,11 @@ type Score struct {
 	Model string `json:"model"`
 	Items int    `json:"items"`
 	Right int    `json:"right"`
-	// Correct says of each question, in order, whether its answer was right.
-	Correct  []bool                      `json:"-"`
+	// Undetermined are questions that nobody knows an answer to, because an endpoint or the machine
+	// failed. They are in no other count.
+	Undetermined int `json:"undetermined,omitempty"`
+	// Correct says of each question, by its id, whether its answer was right.
+	Correct  map[string]bool             `json:"-"`
 	Families map[quiz.Family]FamilyScore `json:"families"`
 }
 
@@ -44,15 +48,15 @@ func Evaluate(ctx context.Context, policy lvlm.Asker, model string, n int, quest
 		return s, err
 	}
 	for i, o := range list {
-		s.Add(families[i], o.Judged.Correct, o.Judged.Calls > 0, !o.Judged.WellFormed(), o.Reward)
+		s.Add(strconv.Itoa(i), families[i], o.Judged.Correct, o.Judged.Calls > 0, !o.Judged.WellFormed(), o.Reward)
 	}
 	return s, nil
 }
 
-// Add counts one answer.
-func (s *Score) Add(f quiz.Family, right, called, malformed bool, reward float64) {
+// Add counts the answer to a question.
+func (s *Score) Add(id string, f quiz.Family, right, called, malformed bool, reward float64) {
 	if s.Families == nil {
-		s.Families = map[quiz.Family]FamilyScore{}
+		s.Families, s.Correct = map[quiz.Family]FamilyScore{}, map[string]bool{}
 	}
 	x := s.Families[f]
 	x.Items++
@@ -65,7 +69,7 @@ func (s *Score) Add(f quiz.Family, right, called, malformed bool, reward float64
 	if s.Items++; right {
 		s.Right++
 	}
-	s.Correct, s.Families[f] = append(s.Correct, right), x
+	s.Correct[id], s.Families[f] = right, x
 }
 
 // Calls are the questions with a call of those that need a tool, and of those that need none.
@@ -81,10 +85,13 @@ func (s Score) Calls() (needed, needless stats.Proportion) {
 	return needed, needless
 }
 
-// Against pairs the answers with those of another checkpoint to the same questions, this one first.
+// Against pairs the answers with those of another checkpoint, this one first: those of questions
+// that both answered.
 func (s Score) Against(other Score) (p stats.Paired) {
-	for i := range s.Correct {
-		p.Add(s.Correct[i], other.Correct[i])
+	for id, right := range s.Correct {
+		if than, ok := other.Correct[id]; ok {
+			p.Add(right, than)
+		}
 	}
 	return p
 }
@@ -113,6 +120,9 @@ func HeldOut(scores []Score) *report.Table {
 		}
 		needed, needless := s.Calls()
 		t.Add(append(cells, report.Share(needed.K, needed.N, called), report.Share(needless.K, needless.N, called), report.Count(malformed, right))...)
+		if s.Undetermined > 0 {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s: %d undetermined, in no count", s.Model, s.Undetermined))
+		}
 		if i > 0 {
 			t.Notes = append(t.Notes, Difference(s, scores[i-1]))
 		}
@@ -120,7 +130,8 @@ func HeldOut(scores []Score) *report.Table {
 	return t
 }
 
-// Difference says how two checkpoints differ on the same questions, with the exact McNemar test.
+// Difference says how two checkpoints differ on the questions that both answered, with the exact
+// McNemar test.
 func Difference(s, other Score) string {
 	name, than := s.Model, other.Model
 	p := s.Against(other)
@@ -128,5 +139,5 @@ func Difference(s, other Score) string {
 	if !ok {
 		return fmt.Sprintf("%s against %s: no question differs", name, than)
 	}
-	return fmt.Sprintf("%s against %s: right %d and %d of %d; %d questions only %s, %d only %s; exact McNemar p = %.2g", name, than, s.Right, other.Right, s.Items, p.OnlyFirst, name, p.OnlySecond, than, value)
+	return fmt.Sprintf("%s against %s: right %d and %d of %d; %d questions only %s, %d only %s; exact McNemar p = %.2g", name, than, p.Both+p.OnlyFirst, p.Both+p.OnlySecond, p.N(), p.OnlyFirst, name, p.OnlySecond, than, value)
 }
