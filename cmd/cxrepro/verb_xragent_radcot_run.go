@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
+	"go.temporal.io/sdk/client"
 
 	"cxrepro/artifacts"
 	"cxrepro/experiments"
@@ -146,4 +148,33 @@ func (a *app) showRadcot(res contract.RadCoTResult) error {
 		return &exitError{Code: exitQuarantined, Err: fmt.Errorf("%d candidates are undetermined", res.Undetermined), Hint: "the same command asks what is missing"}
 	}
 	return err
+}
+
+// followStage waits for a workflow that is one stage and shows its progress. A stage that is
+// paused ends the wait, and the same command takes it up.
+func followStage(ctx context.Context, c client.Client, run client.WorkflowRun, into any, show func(contract.StageProgress) error) error {
+	done := result(ctx, run, into)
+	tick := time.NewTicker(2 * time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-done:
+			if err != nil {
+				err = workflowError(err)
+			}
+			return err
+		case <-tick.C:
+		}
+		value, err := c.QueryWorkflow(ctx, run.GetID(), "", contract.QueryProgress)
+		var g contract.StageProgress
+		if err != nil || value.Get(&g) != nil {
+			continue // busy, or just over
+		}
+		if g.State == contract.StatePaused {
+			return &exitError{Code: exitPaused, Err: errors.New("paused: an endpoint refused, the budget is used up, or something here must be cured"), Hint: "the log says why; cure it, then the same command goes on"}
+		}
+		if err := show(g); err != nil {
+			return err
+		}
+	}
 }
